@@ -54,6 +54,54 @@ static const char *take_slow_cpu(void *to, const char *value)
     return take_amount(c->slow_cpu, &c->nslow_cpu, value, "should be RANK:USEC");
 }
 
+static const char *take_sporadic(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    struct rs_gen_sporadic s;
+    char *end;
+    if (!number(&value, &s.rank) || *value++ != ':') return "should be RANK:PART:USEC";
+    s.part = strtod(value, &end);
+    if (end == value || *end != ':' || !amount_at(end + 1, &s.us)) return "should be RANK:PART:USEC";
+    if (c->nsporadic == RS_GEN_MAX_EACH) return "is one too many";
+    c->sporadic[c->nsporadic++] = s;
+    return NULL;
+}
+
+static const char *add_pause(struct rs_gen_config *c, const struct rs_gen_pause *pause)
+{
+    if (c->npauses == RS_GEN_MAX_EACH) return "is one too many";
+    c->pauses[c->npauses++] = *pause;
+    return NULL;
+}
+static const char *take_pause_of(void *to, const char *value, enum rs_gen_pause_kind kind, const char *form)
+{
+    struct rs_gen_pause q = {.kind = kind, .rank = -1};
+    if (!strncmp(value, "all", 3))
+        value += 3;
+    else if (!number(&value, &q.rank))
+        return form;
+    if (*value++ != '@' || !number(&value, &q.step) || *value++ != ':' || !amount_at(value, &q.us)) return form;
+    return add_pause(to, &q);
+}
+static const char *take_pause(void *to, const char *value)
+{
+    return take_pause_of(to, value, RS_GEN_PAUSE, "should be RANK@STEP:USEC or all@STEP:USEC");
+}
+static const char *take_profiler(void *to, const char *value)
+{
+    return take_pause_of(to, value, RS_GEN_PROFILER, "should be RANK@STEP:USEC or all@STEP:USEC");
+}
+static const char *take_checkpoint(void *to, const char *value)
+{
+    return take_pause_of(to, value, RS_GEN_CHECKPOINT, "should be RANK@STEPS:USEC or all@STEPS:USEC");
+}
+static const char *take_warm_up(void *to, const char *value)
+{
+    struct rs_gen_pause q = {.kind = RS_GEN_WARM_UP, .rank = -1};
+    if (!number(&value, &q.step) || *value++ != ':' || !amount_at(value, &q.us)) return "should be STEPS:USEC";
+    return add_pause(to, &q);
+}
+
 static const char *take_ring(void *to, const char *value)
 {
     struct rs_gen_config *c = to;
@@ -271,6 +319,16 @@ static int run(const struct rs_command *self, int argc, char **argv)
          "a program that launches late; may be repeated"},
         {RS_OPT_EACH, 0, "slow-link", RS_EACH(take_link, &cfg), "A-B:FACTOR",
          "a slow link between two ranks; may be repeated"},
+        {RS_OPT_EACH, 0, "sporadic", RS_EACH(take_sporadic, &cfg), "RANK:PART:USEC",
+         "a GPU that computes longer in a part of the steps; may be repeated"},
+        {RS_OPT_EACH, 0, "warm-up", RS_EACH(take_warm_up, &cfg), "STEPS:USEC",
+         "the first steps take longer: the first one by USEC, each further one by less"},
+        {RS_OPT_EACH, 0, "pause", RS_EACH(take_pause, &cfg), "RANK|all@STEP:USEC",
+         "a program, or all, stand still once; may be repeated"},
+        {RS_OPT_EACH, 0, "profiler", RS_EACH(take_profiler, &cfg), "RANK|all@STEP:USEC",
+         "the same: a profiler starts; may be repeated"},
+        {RS_OPT_EACH, 0, "checkpoint", RS_EACH(take_checkpoint, &cfg), "RANK|all@STEPS:USEC",
+         "a checkpoint is written every so many steps, by one rank or by all; may be repeated"},
         {RS_OPT_EACH, 0, "mismatch", RS_EACH(take_mismatch, &cfg), "RANK@STEP",
          "a rank gives another count once; may be repeated"},
         {RS_OPT_DOUBLE, 0, "drop", &cfg.drop, "PART", "part of the callbacks of half of the processes is lost"},

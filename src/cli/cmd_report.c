@@ -83,6 +83,7 @@ static void print_head(const struct rs_report *r)
         printf("; all on one clock, to %s", rs_text_ns(b->totals.error_ns).s);
     else if (b->totals.error_ns > 0)
         printf("; clock error up to %s", rs_text_ns(b->totals.error_ns).s);
+    if (r->layout.text) printf("\nlayout: %s", r->layout.text);
     printf("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->totals.compared).s,
            rs_text_count(b->totals.compared - b->totals.ties).s, rs_text_count(b->totals.ties).s,
            plural(b->totals.ties));

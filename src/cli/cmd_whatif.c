@@ -9,8 +9,10 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
+#include "cli/print/plain.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
+#include "conclude/layout.h"
 #include "fields/whatif.h"
 
 /* ---- what to take out ---- */
@@ -24,7 +26,7 @@ struct options {
     struct rs_common common;
     struct wish *wishes;
     uint32_t n, cap;
-    int warmup;
+    int warmup; /* -1: the start-up */
 };
 
 static const struct {
@@ -97,7 +99,9 @@ static void print_text(const struct rs_whatif *w)
     }
     printf("recorded run: %s", rs_text_ns(w->makespan_ns).s);
     if (w->step_ns != RS_TIME_NONE) printf(", %s per step", rs_text_ns(w->step_ns).s);
-    printf("; replayed unchanged: %.2g %% off\n\n", w->error_pct);
+    printf("; replayed unchanged: %.2g %% off\n", w->error_pct);
+    if (w->steps->left_out) rs_plain_line(w->steps->left_out, stdout);
+    printf("\n");
     static const char *const heads[] = {"saves", "at least", "at most", "share", "run", "step"};
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "taken out");
@@ -141,23 +145,26 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
 {
     (void)self, (void)in;
     struct options *o = options;
-    struct rs_filter any_time = {0}; /* steps are found in the whole run */
-    struct rs_view all, view;
+    const struct rs_filter *filter = &o->common.filters.filter, everything = {0};
+    struct rs_view all, view; /* steps and roles are those of the whole run */
     struct rs_steps steps;
-    rs_view_init(&all, m, &any_time);
+    rs_view_init(&all, m, &everything);
     enum rs_status done = rs_steps_find(&steps, &all, err);
     if (done == RS_OK) {
+        struct rs_job_layout layout;
         struct rs_roles roles;
         struct rs_whatif w;
-        rs_steps_within(&steps, &o->common.filters.filter, o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup);
-        rs_roles_find(&roles, &all, &steps, NULL);
-        rs_view_init(&view, m, &o->common.filters.filter);
-        rs_whatif_init(&w, &view, &steps, &roles, steps.warmup);
+        rs_steps_within(&steps, filter, o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup);
+        rs_job_layout_find(&layout, &all, &steps);
+        rs_roles_find(&roles, &all, &steps, &layout);
+        rs_view_init(&view, m, filter);
+        rs_whatif_init(&w, &view, &steps, &roles);
         done = work(&w, o, err);
         if (w.refused) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
         rs_whatif_free(&w);
         rs_view_free(&view);
         rs_roles_free(&roles);
+        rs_job_layout_free(&layout);
         rs_steps_free(&steps);
     }
     rs_view_free(&all);
@@ -171,7 +178,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_EACH, 0, "take-out", RS_EACH(take_wish, &o), "WHAT",
          "'rank 5', 'host NAME', persistent, sporadic or waits; may be repeated"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave the first N steps as they are (the start-up)"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
+         "leave the first N steps as they are (those recognised as start-up)"},
         {0},
     };
     int done = rs_common_parse(self, &o.common, opts, argc, argv, &n);

@@ -53,10 +53,12 @@ void rs_clocks_json(struct rs_json *j, struct rs_model *m, const struct rs_clock
     }
 }
 
-void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, const struct rs_life *life)
+void rs_comms_json(struct rs_json *j, const struct rs_model *m, const struct rs_job_layout *layout, uint32_t comm,
+                   const struct rs_life *life)
 {
     struct rs_comm_fields row;
     rs_comm_fields_make(&row, m, comm, life);
+    row.layout = layout;
     rs_out_json(j, &rs_out_communicator, &row);
     rs_json_newline(j);
 }
@@ -205,6 +207,8 @@ void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct r
     lateness(j, r);
     findings(j, r);
     network(j, r);
+    rs_json_key(j, "layout");
+    rs_out_json(j, &rs_out_layout, &(struct rs_layout_fields){&r->layout});
     steps(j, r);
     statistics(j, r);
     rs_settings_json(j, settings);

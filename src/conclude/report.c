@@ -402,8 +402,7 @@ static void judge(struct rs_report *r, const struct rs_filter *filter)
     if (filter) times = *filter;
     times.nranks = times.ncomms = times.nfuncs = 0;
     rs_view_init(&r->all, r->view.model, &times);
-    rs_roles_find(&r->roles, &r->all, &r->steps, NULL);
-    rs_whatif_init(&r->whatif, &r->all, &r->steps, &r->roles, r->steps.warmup);
+    rs_whatif_init(&r->whatif, &r->all, &r->steps, &r->roles);
     rs_findings_init(&r->findings, &(struct rs_findings_of){.view = &r->all,
                                                             .steps = &r->steps,
                                                             .stragglers = &r->stragglers,
@@ -417,6 +416,8 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     RS_TRY(rs_steps_find(&r->steps, &r->view, err));
     rs_steps_within(&r->steps, o->filter ? o->filter : &(struct rs_filter){0}, o->warmup);
     leave_out(r);
+    rs_job_layout_find(&r->layout, &r->view, &r->steps);
+    rs_roles_find(&r->roles, &r->view, &r->steps, &r->layout);
     rs_stragglers_find(&r->stragglers, &r->view);
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
@@ -451,7 +452,6 @@ void rs_report_free(struct rs_report *r)
     free(r->conclusion);
     rs_findings_free(&r->findings);
     rs_whatif_free(&r->whatif);
-    rs_roles_free(&r->roles);
     rs_view_free(&r->all);
     rs_statistics_free(&r->statistics);
     rs_course_free(&r->course);
@@ -460,6 +460,8 @@ void rs_report_free(struct rs_report *r)
     rs_stragglers_free(&r->stragglers);
     rs_reached_free(&r->reached);
     rs_bandwidth_free(&r->bandwidth);
+    rs_roles_free(&r->roles);
+    rs_job_layout_free(&r->layout);
     rs_steps_free(&r->steps);
     rs_view_free(&r->view);
     *r = (struct rs_report){0};

@@ -15,6 +15,7 @@
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
 #include "conclude/findings.h"
+#include "conclude/layout.h"
 #include "join/totals.h"
 
 enum { RS_REPORT_SENTENCES = 5 };
@@ -44,6 +45,8 @@ struct rs_report {
     struct rs_view view;
     struct rs_report_basis basis;
     struct rs_steps steps;
+    struct rs_job_layout layout;
+    struct rs_roles roles;
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
     struct rs_stragglers stragglers;
@@ -51,7 +54,6 @@ struct rs_report {
     struct rs_one_offs one_offs;
     struct rs_course course;
     struct rs_statistics statistics; /* of inputs without a time axis */
-    struct rs_roles roles;
     struct rs_view all; /* all operations in the window, whatever the other filters */
     struct rs_whatif whatif; /* of these */
     struct rs_findings findings;

@@ -326,7 +326,7 @@ static int by_rank(const void *a, const void *b)
     return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-static void number_roles(struct rs_roles *r, const struct work *w, const struct rs_layout *layout)
+static void number_roles(struct rs_roles *r, const struct work *w, const struct rs_job_layout *layout)
 {
     const struct rs_model *m = w->m;
     struct kind_row *rows = rs_alloc(((size_t)m->nmembers + m->nranks + 1) * sizeof *rows);
@@ -339,7 +339,7 @@ static void number_roles(struct rs_roles *r, const struct work *w, const struct 
     }
     for (uint32_t i = 0; i < m->nranks; i++) {
         const struct profile *p = &w->profiles[m->ncomms + i];
-        hash[i] = rs_mix(5, rs_layout_stage(layout, i));
+        hash[i] = rs_mix(5, rs_job_layout_stage(layout, i));
         if (p->kind != RS_NONE) rows[n++] = (struct kind_row){i, p->kind};
     }
     qsort(rows, n, sizeof *rows, by_rank);
@@ -361,7 +361,7 @@ static void number_roles(struct rs_roles *r, const struct work *w, const struct 
 }
 
 void rs_roles_find(struct rs_roles *r, const struct rs_view *view, const struct rs_steps *steps,
-                   const struct rs_layout *layout)
+                   const struct rs_job_layout *layout)
 {
     const struct rs_model *m = view->model;
     struct work w = {.m = m, .nprofiles = m->ncomms + m->nranks};

@@ -17,7 +17,7 @@
 #include "analyse/steps.h"
 #include "analyse/view.h"
 
-struct rs_layout;
+struct rs_job_layout;
 
 struct rs_roles {
     uint32_t *of; /* by rank_id: its role, numbered in the order of ranks; RS_NONE: takes part in no operation */
@@ -27,7 +27,7 @@ struct rs_roles {
 
 /* Of all operations of the view, whatever its filter. `steps` and `layout` (conclude/layout.h) may be NULL: unknown. */
 void rs_roles_find(struct rs_roles *r, const struct rs_view *view, const struct rs_steps *steps,
-                   const struct rs_layout *layout);
+                   const struct rs_job_layout *layout);
 void rs_roles_free(struct rs_roles *r);
 
 #endif

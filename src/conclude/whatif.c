@@ -16,6 +16,8 @@ enum {
     LEAST_OF_SERIES = 3, /* steps that a location needs */
 };
 static const double BEYOND_NOISE = 3; /* standard errors */
+/* What the replay assumes is not exact: how long a transfer takes depends on who is last. Of the run, and of a saving. */
+static const double ALLOWANCE_RUN = 0.001, ALLOWANCE_SAVING = 0.05;
 
 /* ---- locations ---- */
 
@@ -47,17 +49,24 @@ struct interval {
     double low, high; /* relative to the location */
 };
 
-/* Of the location of n values: 95 % of those of samples drawn from them. */
-static struct interval resample(const double *v, uint32_t n, double *scratch)
+static double mean(double *v, uint32_t n)
 {
-    double found[RESAMPLES], all = location(memcpy(scratch, v, n * sizeof *v), n);
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++) sum += v[i];
+    return n ? sum / n : 0;
+}
+
+/* Of the location (or mean) of n values: 95 % of those of samples drawn from them. */
+static struct interval resample(const double *v, uint32_t n, double *scratch, double (*of)(double *v, uint32_t n))
+{
+    double found[RESAMPLES], all = of(memcpy(scratch, v, n * sizeof *v), n);
     uint64_t state = 1;
     for (int b = 0; b < RESAMPLES; b++) {
         for (uint32_t i = 0; i < n; i++) {
             state = rs_mix(state, i);
             scratch[i] = v[state % n];
         }
-        found[b] = location(scratch, n);
+        found[b] = of(scratch, n);
     }
     qsort(found, RESAMPLES, sizeof *found, ascending);
     return (struct interval){found[RESAMPLES / 40] - all, found[RESAMPLES - 1 - RESAMPLES / 40] - all};
@@ -72,8 +81,12 @@ struct cure {
     int64_t *low, *high; /* the same at the ends of the interval */
     double *per_step, *values, *scratch; /* by moment, see moment_of() */
     bool *seen;
+    double *gaps, *not_compared; /* by moment: time between operations, and what of it has no equals */
+    double partly; /* share of the moments in which a rank cannot be compared, the largest of all ranks */
     uint32_t moments;
     uint64_t compared; /* nodes with equals */
+    bool only_equals; /* ranks that do other work are not compared */
+    double from_equals, from_others; /* what was taken out, by what it was compared with */
 };
 
 static bool has_steps(const struct rs_whatif *w)
@@ -90,7 +103,7 @@ static uint32_t moment_of(const struct rs_whatif *w, const struct rs_node *x)
 static bool is_counted(const struct rs_whatif *w, const struct rs_node *x)
 {
     if (!has_steps(w)) return true;
-    return x->step != RS_NONE && x->step >= w->warmup && w->steps->rows[x->step].counted;
+    return x->step != RS_NONE && x->step >= w->steps->warmup && w->steps->rows[x->step].counted;
 }
 
 static void cure_init(struct cure *c, struct rs_whatif *w, const bool *apart)
@@ -108,6 +121,8 @@ static void cure_init(struct cure *c, struct rs_whatif *w, const bool *apart)
     c->values = rs_alloc(m * sizeof *c->values);
     c->scratch = rs_alloc(m * sizeof *c->scratch);
     c->seen = rs_alloc(m * sizeof *c->seen);
+    c->gaps = rs_alloc(m * sizeof *c->gaps);
+    c->not_compared = rs_alloc(m * sizeof *c->not_compared);
 }
 
 static void cure_free(struct cure *c)
@@ -119,16 +134,27 @@ static void cure_free(struct cure *c)
     free(c->values);
     free(c->scratch);
     free(c->seen);
+    free(c->gaps);
+    free(c->not_compared);
+}
+
+/* A rank whose work nobody else does (a stage of a pipeline without replicas) is compared with all that do the same at
+ * this place. */
+static int64_t excess_of(const struct cure *c, uint32_t node)
+{
+    int64_t x = rs_excess_of(&c->w->excess, node, c->apart);
+    if (x == RS_TIME_NONE && !c->only_equals) x = rs_excess_of(&c->w->any, node, c->apart);
+    return x;
 }
 
 /* The excess of the nodes of a series, into c->values; returns how many have one. */
 static uint32_t values_of(struct cure *c, uint32_t series)
 {
-    const struct rs_excess *e = &c->w->excess;
+    const struct rs_excess *e = &c->w->any;
     uint32_t n = 0;
     for (uint32_t k = e->begin[series]; k < e->begin[series + 1]; k++) {
         if (!is_counted(c->w, &e->graph->nodes[e->series[k]])) continue;
-        int64_t x = rs_excess_of(e, e->series[k], c->apart);
+        int64_t x = excess_of(c, e->series[k]);
         if (x != RS_TIME_NONE) c->values[n++] = (double)x;
     }
     return n;
@@ -144,10 +170,10 @@ struct shift {
 
 static void add_to_steps(struct cure *c, uint32_t series)
 {
-    const struct rs_excess *e = &c->w->excess;
+    const struct rs_excess *e = &c->w->any;
     for (uint32_t k = e->begin[series]; k < e->begin[series + 1]; k++) {
         const struct rs_node *x = &e->graph->nodes[e->series[k]];
-        int64_t excess = is_counted(c->w, x) ? rs_excess_of(e, e->series[k], c->apart) : RS_TIME_NONE;
+        int64_t excess = is_counted(c->w, x) ? excess_of(c, e->series[k]) : RS_TIME_NONE;
         if (excess == RS_TIME_NONE) continue;
         uint32_t at = moment_of(c->w, x);
         if (!c->seen[at]) c->per_step[at] = 0;
@@ -159,7 +185,7 @@ static void add_to_steps(struct cure *c, uint32_t series)
 /* `certain`: only what is longer beyond the noise of the steps. */
 static void find_shift(struct cure *c, uint32_t rank_id, bool certain, struct shift *s)
 {
-    const struct rs_excess *e = &c->w->excess;
+    const struct rs_excess *e = &c->w->any;
     uint32_t first = e->series_of[rank_id], n = e->series_of[rank_id + 1] - first, found = 0;
     *s = (struct shift){.by_series = rs_zalloc((size_t)n + 1, sizeof *s->by_series)};
     memset(c->seen, 0, c->moments * sizeof *c->seen);
@@ -177,20 +203,20 @@ static void find_shift(struct cure *c, uint32_t rank_id, bool certain, struct sh
     for (uint32_t i = 0; i < c->moments; i++)
         if (c->seen[i]) c->values[found++] = c->per_step[i];
     s->steps = found;
-    if (found >= LEAST_OF_SERIES) s->interval = resample(c->values, found, c->scratch);
+    if (found >= LEAST_OF_SERIES) s->interval = resample(c->values, found, c->scratch, location);
 }
 
 /* Places that occur in a few steps only (the first operation of the run has no predecessor): no more than in others. */
 static double few(const struct cure *c, uint32_t node, const struct shift *s)
 {
-    int64_t x = rs_excess_of(&c->w->excess, node, c->apart);
+    int64_t x = excess_of(c, node);
     if (x == RS_TIME_NONE || x <= 0 || s->sum <= 0) return 0;
     return (double)x < s->sum ? (double)x : s->sum;
 }
 
 static void take_persistent(struct cure *c, uint32_t rank_id, bool certain)
 {
-    const struct rs_excess *e = &c->w->excess;
+    const struct rs_excess *e = &c->w->any; /* has all series; the strict one has those of ranks with a role */
     struct shift s;
     find_shift(c, rank_id, certain, &s);
     uint32_t first = e->series_of[rank_id], n = e->series_of[rank_id + 1] - first;
@@ -205,9 +231,33 @@ static void take_persistent(struct cure *c, uint32_t rank_id, bool certain)
             c->take[node] = (int64_t)at;
             c->low[node] = (int64_t)(at + share * s.interval.low);
             c->high[node] = (int64_t)(at + share * s.interval.high);
+            bool equals = rs_excess_of(&c->w->excess, node, c->apart) != RS_TIME_NONE;
+            *(equals ? &c->from_equals : &c->from_others) += fabs(at);
         }
     }
     free(s.by_series);
+}
+
+/* How much of a rank's time cannot be judged: its steps in which more than a tenth of the time between operations is at
+ * places that no other rank has. */
+static void find_not_compared(struct cure *c, uint32_t rank_id)
+{
+    const struct rs_graph *g = &c->w->graph;
+    memset(c->gaps, 0, c->moments * sizeof *c->gaps);
+    memset(c->not_compared, 0, c->moments * sizeof *c->not_compared);
+    for (uint32_t k = g->first[rank_id]; k < g->first[rank_id + 1]; k++) {
+        const struct rs_node *x = &g->nodes[g->by_rank[k]];
+        if (!is_counted(c->w, x) || x->gap <= 0) continue;
+        uint32_t at = moment_of(c->w, x);
+        c->gaps[at] += (double)x->gap;
+        if (excess_of(c, g->by_rank[k]) == RS_TIME_NONE) c->not_compared[at] += (double)x->gap;
+    }
+    uint32_t all = 0, partly = 0;
+    for (uint32_t i = 0; i < c->moments; i++) {
+        all += c->gaps[i] > 0;
+        partly += c->not_compared[i] > c->gaps[i] / 10;
+    }
+    if (all && (double)partly / all > c->partly) c->partly = (double)partly / all;
 }
 
 /* What is above the equals in single steps. c->take has the persistent part, which stays. */
@@ -239,29 +289,56 @@ static void take_waits(struct cure *c)
 
 /* ---- cases ---- */
 
-/* The median distance of the ends of steps; `ends` as rs_replay_step_ends() has them, which it overwrites. */
-static int64_t step_time(const struct rs_whatif *w, int64_t *ends)
+/* How long step i took, from the end of the one before; RS_TIME_NONE: unknown, or it does not count. */
+static int64_t length_of(const struct rs_whatif *w, const int64_t *ends, uint32_t i)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i + 1 < w->steps->n; i++) {
-        bool both = ends[i] != RS_TIME_NONE && ends[i + 1] != RS_TIME_NONE;
-        if (both && i + 1 >= w->warmup && w->steps->rows[i + 1].counted)
-            ends[n++] = rs_time_minus(ends[i + 1], ends[i]);
-    }
-    return n ? rs_median(ends, n) : RS_TIME_NONE;
+    bool known = i && ends[i] != RS_TIME_NONE && ends[i - 1] != RS_TIME_NONE;
+    if (!known || i < w->steps->warmup || !w->steps->rows[i].counted) return RS_TIME_NONE;
+    return rs_time_minus(ends[i], ends[i - 1]);
 }
 
-static int64_t run(struct rs_whatif *w, const int64_t *take, int64_t *step_ns, int64_t *step_ends)
+/* The median length of steps; NULL: no steps. */
+static int64_t step_time(const struct rs_whatif *w, const int64_t *ends)
 {
-    int64_t makespan = rs_replay_run(&w->replay, &w->graph, take, NULL);
-    if (step_ns) *step_ns = RS_TIME_NONE;
-    if (!has_steps(w) || !step_ns) return makespan;
-    rs_replay_step_ends(&w->replay, &w->graph, step_ends, w->steps->n);
-    int64_t *scratch = rs_alloc(w->steps->n * sizeof *scratch);
-    memcpy(scratch, step_ends, w->steps->n * sizeof *scratch);
-    *step_ns = step_time(w, scratch);
-    free(scratch);
-    return makespan;
+    if (!ends) return RS_TIME_NONE;
+    int64_t *lengths = rs_alloc(w->steps->n * sizeof *lengths);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->steps->n; i++) {
+        lengths[n] = length_of(w, ends, i);
+        n += lengths[n] != RS_TIME_NONE;
+    }
+    int64_t median = n ? rs_median(lengths, n) : RS_TIME_NONE;
+    free(lengths);
+    return median;
+}
+
+/* How far the sum of what steps save depends on which steps there were: 95 %. */
+static struct interval savings_by_step(struct cure *c, const int64_t *ends)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; ends && i < c->moments; i++) {
+        int64_t recorded = length_of(c->w, c->w->step_ends, i), replayed = length_of(c->w, ends, i);
+        if (recorded != RS_TIME_NONE && replayed != RS_TIME_NONE)
+            c->values[n++] = (double)rs_time_minus(recorded, replayed);
+    }
+    if (n < LEAST_OF_SERIES) return (struct interval){0, 0};
+    struct interval x = resample(c->values, n, c->scratch, mean);
+    return (struct interval){x.low * n, x.high * n};
+}
+
+/* Returns the makespan; the ends of steps are in w->replay. */
+static int64_t run(struct rs_whatif *w, const int64_t *take)
+{
+    return rs_replay_run(&w->replay, &w->graph, take, NULL);
+}
+
+/* The ends of steps of the last replay, to be freed; NULL: no steps. */
+static int64_t *ends_of_steps(const struct rs_whatif *w)
+{
+    if (!has_steps(w)) return NULL;
+    int64_t *ends = rs_alloc(w->steps->n * sizeof *ends);
+    rs_replay_step_ends(&w->replay, &w->graph, ends, w->steps->n);
+    return ends;
 }
 
 static int64_t not_negative(int64_t ns)
@@ -277,19 +354,32 @@ static void set_unknown(struct rs_whatif_case *x, const char *why)
 static void replay_case(struct cure *c, struct rs_whatif_case *x)
 {
     struct rs_whatif *w = c->w;
-    int64_t *ends = rs_alloc((has_steps(w) ? w->steps->n + 1 : 1) * sizeof *ends);
-    x->makespan_ns = run(w, c->take, &x->step_ns, ends);
-    int64_t saving = rs_time_minus(w->makespan_ns, x->makespan_ns);
-    int64_t low = saving, high = saving;
+    x->makespan_ns = run(w, c->take);
+    int64_t *ends = ends_of_steps(w), saving = rs_time_minus(w->makespan_ns, x->makespan_ns), low, high;
+    x->step_ns = step_time(w, ends);
     if (x->cure <= RS_CURE_PERSISTENT) {
-        low = rs_time_minus(w->makespan_ns, run(w, c->low, NULL, NULL));
-        high = rs_time_minus(w->makespan_ns, run(w, c->high, NULL, NULL));
+        low = rs_time_minus(w->makespan_ns, run(w, c->low));
+        high = rs_time_minus(w->makespan_ns, run(w, c->high));
+    } else {
+        struct interval steps = savings_by_step(c, ends);
+        low = saving + (int64_t)steps.low;
+        high = saving + (int64_t)steps.high;
     }
     free(ends);
-    int64_t own = (int64_t)(w->error_pct / 100 * (double)w->makespan_ns);
+    int64_t own = (int64_t)(w->error_pct / 100 * (double)w->makespan_ns + ALLOWANCE_RUN * (double)w->steps_ns +
+                            ALLOWANCE_SAVING * fabs((double)saving));
+    x->equals = c->from_equals >= c->from_others;
     x->saving_ns = not_negative(saving);
     x->saving_low_ns = not_negative((low < saving ? low : saving) - own);
     x->saving_high_ns = not_negative((high > saving ? high : saving) + own);
+    if (c->partly <= 0.5) {
+        x->saving_high_ns += (int64_t)((double)x->saving_high_ns * c->partly / (1 - c->partly));
+        return;
+    }
+    rs_asprintf(&x->unknown, "no other rank does the same operations in %.0f %% of its steps", 100 * c->partly);
+    x->saving_high_ns = RS_TIME_NONE;
+    if (x->saving_low_ns) return; /* at least that */
+    x->saving_ns = x->saving_low_ns = x->makespan_ns = x->step_ns = RS_TIME_NONE;
 }
 
 static void name_case(const struct rs_whatif *w, struct rs_whatif_case *x)
@@ -333,18 +423,22 @@ static void solve(struct rs_whatif *w, struct rs_whatif_case *x, const bool *who
         return;
     }
     struct cure c;
+    const struct rs_model *m = w->view->model;
     bool all = x->cure >= RS_CURE_PERSISTENT, several = x->cure == RS_CURE_HOST || x->cure == RS_CURE_RANKS;
     cure_init(&c, w, several ? who : NULL);
-    for (uint32_t r = 0; r < w->view->model->nranks && x->cure != RS_CURE_WAITS; r++)
+    c.only_equals = all;
+    for (uint32_t r = 0; r < m->nranks && x->cure != RS_CURE_WAITS; r++)
         if (all || who[r]) take_persistent(&c, r, all);
+    for (uint32_t r = 0; r < m->nranks && !all; r++)
+        if (who[r]) find_not_compared(&c, r);
     if (x->cure == RS_CURE_SPORADIC) take_sporadic(&c);
     if (x->cure == RS_CURE_WAITS) take_waits(&c);
     if (c.compared)
         replay_case(&c, x);
     else
-        set_unknown(x, x->cure == RS_CURE_HOST ? "no other host has ranks that do the same work"
+        set_unknown(x, x->cure == RS_CURE_HOST ? "no other host has ranks that do the same operations"
                        : all                   ? "no two ranks do the same work"
-                                               : "no other rank does the same work");
+                                               : "no other rank does the same operations");
     cure_free(&c);
 }
 
@@ -377,19 +471,33 @@ const struct rs_whatif_case *rs_whatif_add_ranks(struct rs_whatif *w, const uint
     return x;
 }
 
-void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
-                    const struct rs_roles *roles, uint32_t warmup)
+/* The time in which something can be taken out. */
+static int64_t time_of_steps(const struct rs_whatif *w)
 {
-    *w = (struct rs_whatif){.view = view, .steps = steps, .warmup = warmup, .step_ns = RS_TIME_NONE};
+    int64_t sum = 0, last = 0;
+    for (uint32_t i = 0; has_steps(w) && i < w->steps->n; i++) {
+        int64_t ns = length_of(w, w->step_ends, i);
+        if (ns > 0 && ns <= w->makespan_ns - sum) sum += last = ns;
+    }
+    bool first = has_steps(w) && !w->steps->warmup; /* its length is unknown */
+    return sum ? sum + (first ? last : 0) : w->makespan_ns;
+}
+
+void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
+                    const struct rs_roles *roles)
+{
+    *w = (struct rs_whatif){.view = view, .steps = steps, .step_ns = RS_TIME_NONE};
     rs_graph_init(&w->graph, view, steps);
     w->refused = w->graph.refused;
     w->makespan_ns = rs_graph_makespan(&w->graph);
     if (w->refused) return;
     rs_excess_init(&w->excess, &w->graph, roles);
+    rs_excess_init(&w->any, &w->graph, NULL);
     rs_replay_init(&w->replay, &w->graph);
-    int64_t *ends = rs_alloc((has_steps(w) ? w->steps->n + 1 : 1) * sizeof *ends);
-    int64_t again = run(w, NULL, &w->step_ns, ends);
-    free(ends);
+    int64_t again = run(w, NULL);
+    w->step_ends = ends_of_steps(w);
+    w->step_ns = step_time(w, w->step_ends);
+    w->steps_ns = time_of_steps(w);
     if (w->makespan_ns > 0)
         w->error_pct = 100 * fabs((double)rs_time_minus(again, w->makespan_ns)) / (double)w->makespan_ns;
 }
@@ -401,7 +509,9 @@ void rs_whatif_free(struct rs_whatif *w)
         free(w->cases[i].unknown);
     }
     free(w->cases);
+    free(w->step_ends);
     rs_excess_free(&w->excess);
+    rs_excess_free(&w->any);
     rs_replay_free(&w->replay);
     rs_graph_free(&w->graph);
     *w = (struct rs_whatif){0};

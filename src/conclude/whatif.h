@@ -10,7 +10,8 @@
  *   waits         every gap becomes the mean of its equals: ranks arrive together (the bubbles of a pipeline stay)
  *
  * A case has an interval: steps are resampled, and what is taken out is replayed at the ends of its own interval; the
- * error of the replay is added. A rank without equals has no saving: `unknown` says why.
+ * error of the replay is added. A rank or host without equals is compared with all ranks that do the same operations
+ * in the same places (`equals` is false then: stages of a pipeline differ by design); if there are none, `unknown` says so.
  *
  * Borrows view and steps until rs_whatif_free(). One thread at a time. */
 #ifndef RS_CONCLUDE_WHATIF_H
@@ -25,6 +26,7 @@ struct rs_whatif_case {
     enum rs_cure cure;
     uint32_t rank_id, host; /* RS_NONE: not a rank, not a host */
     char *take_out; /* "rank 5", "host node1", "persistent" */
+    bool equals; /* compared with ranks of its role; else (mostly) with others that do the same operations */
     char *unknown; /* why its saving is unknown; NULL: it is known */
     int64_t makespan_ns, step_ns; /* of the replay; RS_TIME_NONE: unknown */
     int64_t saving_ns, saving_low_ns, saving_high_ns;
@@ -33,20 +35,21 @@ struct rs_whatif_case {
 struct rs_whatif {
     const struct rs_view *view;
     const struct rs_steps *steps;
-    uint32_t warmup;
     struct rs_graph graph;
-    struct rs_excess excess;
+    struct rs_excess excess, any; /* against equals; against all ranks at the same place */
     struct rs_replay replay;
     int64_t makespan_ns, step_ns; /* as recorded; step: median distance of the ends of steps, RS_TIME_NONE: unknown */
+    int64_t *step_ends; /* by step, as recorded; NULL: no steps */
+    int64_t steps_ns; /* the length of all steps that count; without steps, of the run */
     double error_pct; /* of the makespan: the replay of the unchanged run against the recorded one */
     const char *refused; /* why the run cannot be replayed; NULL: it can */
     struct rs_whatif_case *cases;
     uint32_t ncases, cap_cases;
 };
 
-/* Steps before `warmup`, and those that are not counted, stay as they are. */
+/* Steps of the warm-up, and those that are not counted, stay as they are. */
 void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
-                    const struct rs_roles *roles, uint32_t warmup);
+                    const struct rs_roles *roles);
 void rs_whatif_free(struct rs_whatif *w);
 
 /* Adds a case: `who` is a rank's row, or a host. Valid until the next one is added. */

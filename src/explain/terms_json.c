@@ -51,6 +51,7 @@ static const struct rs_term terms[] = {
     {"threshold", "field", "Share of the reference bandwidth below which the conclusion mentions a function."},
     {"files", "field", "The tables that were read."},
     {"points", "field", "The best bus bandwidth of each function, number of ranks, type and size in them."},
+    {"layout", "field", "How the ranks of the job are divided: sizes of its parallel groups."},
     {"stragglers", "field", "Ranks and hosts that delayed the others, by cost."},
     {"lateness", "field", "How late each rank and host was."},
     {"network", "field", "What network steps waited for, by rank and peer."},

@@ -101,6 +101,16 @@ static enum rs_status check_disturbances(const struct rs_gen_config *c, struct r
 {
     for (int i = 0; i < c->nslow; i++) RS_TRY(check_rank(c->slow[i].who, c, err));
     for (int i = 0; i < c->nslow_cpu; i++) RS_TRY(check_rank(c->slow_cpu[i].who, c, err));
+    for (int i = 0; i < c->nsporadic; i++) {
+        RS_TRY(check_rank(c->sporadic[i].rank, c, err));
+        if (!(c->sporadic[i].part >= 0 && c->sporadic[i].part <= 1))
+            return rs_fail(err, RS_BAD_INPUT, "a rank is late in a part of its steps, 0 to 1");
+    }
+    for (int i = 0; i < c->npauses; i++) {
+        if (c->pauses[i].rank >= 0) RS_TRY(check_rank(c->pauses[i].rank, c, err));
+        if (c->pauses[i].step < 1 && c->pauses[i].kind == RS_GEN_CHECKPOINT)
+            return rs_fail(err, RS_BAD_INPUT, "checkpoints are written every 1 or more steps");
+    }
     for (int i = 0; i < c->nmismatch; i++) RS_TRY(check_rank(c->mismatch[i].rank, c, err));
     for (int i = 0; i < c->nlate; i++) RS_TRY(check_rank(c->late[i].rank, c, err));
     for (int i = 0; i < c->nno_recording; i++) RS_TRY(check_rank(c->no_recording[i], c, err));

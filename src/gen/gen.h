@@ -70,6 +70,27 @@ struct rs_gen_amount {
     int who; /* rank or host */
     double value; /* us, or bytes of a ring */
 };
+struct rs_gen_sporadic {
+    int rank;
+    double part, us; /* in this part of its steps it computes longer */
+};
+
+/* The program stands still before a step, and so does its GPU. */
+enum rs_gen_pause_kind {
+    RS_GEN_PAUSE,
+    RS_GEN_PROFILER,
+    RS_GEN_CHECKPOINT,
+    RS_GEN_WARM_UP,
+    RS_GEN_PAUSE_KINDS, /* their number */
+};
+extern const char *const rs_gen_pause_names[RS_GEN_PAUSE_KINDS];
+
+struct rs_gen_pause {
+    enum rs_gen_pause_kind kind;
+    int rank; /* -1: all */
+    int step; /* in which; checkpoint: every so many; warm-up: number of steps, each shorter than the one before */
+    double us; /* warm-up: of the first step */
+};
 struct rs_gen_moment {
     int rank, step;
 };
@@ -104,6 +125,10 @@ struct rs_gen_config {
     struct rs_gen_amount slow[RS_GEN_MAX_EACH], slow_host[RS_GEN_MAX_EACH], slow_cpu[RS_GEN_MAX_EACH],
         ring[RS_GEN_MAX_EACH];
     int nslow, nslow_host, nslow_cpu, nring;
+    struct rs_gen_sporadic sporadic[RS_GEN_MAX_EACH];
+    int nsporadic;
+    struct rs_gen_pause pauses[RS_GEN_MAX_EACH];
+    int npauses;
     struct rs_gen_link slow_link[RS_GEN_MAX_EACH];
     int nslow_link;
     struct rs_gen_moment mismatch[RS_GEN_MAX_EACH], late[RS_GEN_MAX_EACH];

@@ -27,6 +27,7 @@ enum { RS_GEN_AHEAD = 12 }; /* operations that a program may be ahead of its GPU
 /* What random numbers of a rank are for. */
 enum rs_gen_purpose {
     RS_GEN_FOR_COMPUTE,
+    RS_GEN_FOR_PAUSE,
     RS_GEN_FOR_CALL,
     RS_GEN_FOR_LAUNCH,
     RS_GEN_FOR_END,

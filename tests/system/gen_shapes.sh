@@ -58,4 +58,36 @@ for wrong in gauss tails:0.1 slices:2:4000 bursts:0.1:500 bursts:0.1:500:0 somet
     "$RINGSCOPE" gen --noise $wrong -o wrong >wrong.out 2>&1
     [ $? = 2 ] || fail "--noise $wrong is no usage error"
 done
+
+# ---- pauses, each with its row in the truth; gaps count from step 1 on ----
+row() { # NAME WANTED: kind, step, rank and ns of what happened
+    local got
+    got=$(jq -c '.one_offs | map([.[0], .[1], .[2], .[4]])' "$1/truth.json")
+    [ "$got" = "$2" ] || fail "$1: one-offs are $got, not $2"
+}
+others='[.[] | .[]] | sort | .[0:-1] | max <= 10001'
+gaps pause --pause 3@50:30000
+is pause "(.[3][49] | . >= 39999 and . <= 40001) and ($others)"
+row pause '[["pause",50,3,30000000]]'
+gaps profiler --profiler all@60:132000
+is profiler "([.[][59]] | min > 120000 and max < 165000 and (unique | length) > 4) and ([.[] | (.[0:59] + .[60:])[]] | max <= 10001)"
+row profiler '[["profiler",60,null,132000000]]'
+gaps checkpoint --checkpoint all@80:5000 --checkpoint 2@80:20000
+is checkpoint '([.[][79, 159]] | min > 13500 and max < 36500) and (.[2][79] > 33000) and ([.[][78, 80]] | max <= 10001)'
+row checkpoint '[["checkpoint",80,null,5000000],["checkpoint",80,2,20000000],["checkpoint",160,null,5000000],["checkpoint",160,2,20000000]]'
+gaps warm --warm-up 4:40000
+is warm '[.[][0]] | min > 33000 and max < 47000'
+is warm '([.[][2]] | min > 18000 and max < 22000) and ([.[] | .[3:][]] | max <= 10001)'
+row warm '[["warm-up",0,null,40000000],["warm-up",1,null,30000000],["warm-up",2,null,20000000],["warm-up",3,null,10000000]]'
+gaps sporadic --sporadic 6:0.2:700
+is sporadic '(.[6] | map(select(. > 10001)) | length > 25 and length < 55 and min >= 10699 and max <= 10701) and (.[0:6] + .[7:] | add | max <= 10001)'
+# A program's pause is seen in its calls: the launch is late, too. A slow GPU's is not.
+for kind in pause:"--pause 3@50:30000" slow:"--slow 3:30000"; do
+    # shellcheck disable=SC2086
+    "$RINGSCOPE" gen $quiet --buckets 1 --steps 60 ${kind#*:} -o "late ${kind%%:*}" >late.out 2>&1 || fail "$(cat late.out)"
+done
+queued() { "$RINGSCOPE" ops --json "$1" | jq -s '.[50].ranks[3] | (.start_ns - .launched_ns) / 1e6 | round'; }
+[ "$(queued "late pause") $(queued "late slow")" = "2 32" ] || fail "ms from launch to start: $(queued "late pause") $(queued "late slow"), not 2 32"
+jq -c .planted "late slow/truth.json" >planted
+[ "$(cat planted)" = '[{"kind":"slow-gpu","rank":3,"step_ns":30000000}]' ] || fail "planted: $(cat planted)"
 exit $bad
