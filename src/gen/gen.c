@@ -18,13 +18,14 @@ struct gen_programs {
 
 const char *const rs_gen_workload_names[RS_GEN_WORKLOADS] = {"ddp", "tpdp", "pipeline", "alltoall", "graph", "mix"};
 
-enum { TINY = 4096 };
+enum { TINY = 4096, KEY_TOKENS = 0x300 };
 
 /* Every rank computes a part of its step before its next operation, each a little differently. */
 static void compute(struct rs_gen_job *j, int rank, double part)
 {
     struct rs_gen_rank *r = &j->ranks[rank];
-    double spread = 1 + 0.01 * rs_gen_normal(&j->rng);
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_COMPUTE);
+    double spread = 1 + 0.01 * rs_gen_normal(&rng);
     r->compute += (int64_t)(j->cfg->compute_us * 1e3 * part * (spread > 0.5 ? spread : 0.5));
 }
 
@@ -117,9 +118,10 @@ static void alltoall(struct rs_gen_job *j)
     /* Tokens of experts: uneven, and some pairs exchange nothing. */
     compute_all(j, 0.4);
     npairs = 0;
+    struct rs_gen_rng rng = {rs_gen_hash(c->seed, KEY_TOKENS, (uint64_t)j->step)};
     for (int s = 0; s < n; s++)
         for (int d = 0; d < n; d++) {
-            uint64_t x = rs_gen_next(&j->rng);
+            uint64_t x = rs_gen_next(&rng);
             if (s == d || (n > 2 && x % 5 == 0)) continue;
             pairs[npairs++] = (struct rs_gen_pair){s, d, (each / 4 + (x >> 8) % each + 2) & ~UINT64_C(1)};
         }
@@ -150,6 +152,7 @@ static void graph(struct rs_gen_job *j, struct gen_programs *p)
 static void begin_step(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
+    rs_gen_job_noise(j);
     for (int r = 0; r < c->ranks; r++) {
         struct rs_gen_rank *k = &j->ranks[r];
         struct rs_gen_process *p = &j->procs[k->process];

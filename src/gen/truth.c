@@ -457,6 +457,7 @@ enum rs_status rs_gen_truth_close(struct rs_gen_truth *t, struct rs_gen_job *job
     rs_json_key_u64(j, "callbacks_lost", lost);
     rs_json_key_i64(j, "begin_ns", RS_GEN_EPOCH_NS);
     rs_json_key_i64(j, "end_ns", RS_GEN_EPOCH_NS + end);
+    rs_json_key_i64(j, "length_ns", end);
     gen_truth_hosts(j, job, end);
     gen_truth_gpus(j, job, end);
     gen_truth_straggler(j, job);

@@ -1,0 +1,580 @@
+#include "conclude/graph.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/mix.h"
+#include "base/room.h"
+#include "join/flow.h"
+#include "join/op_facts.h"
+#include "join/totals.h"
+#include "nccl/abi.h"
+
+enum {
+    LOST_SHARE = 20, /* refused, if one in this many parts is lost */
+    MOST_NODES = 1 << 28, /* more take tens of GiB */
+    RESOLUTION_NS = 2 * RS_ONE_CLOCK_NS, /* of the difference of an end and a start on one clock */
+};
+
+struct work {
+    struct rs_graph *g;
+    const struct rs_view *view;
+    uint32_t *members; /* by node */
+    uint32_t *classes; /* by node: what it is, numbered from 0 */
+    int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
+    uint32_t *seen; /* by node: the last one that needs it */
+    struct rs_map class_ids, signature_ids;
+    uint32_t nclasses;
+    uint64_t untimed; /* parts without times that were requested, in processes with losses */
+    uint64_t unclocked, shared; /* operations of several ranks: on clocks that cannot be compared; in all */
+};
+
+static uint32_t number(struct rs_map *ids, uint64_t key, uint32_t *count)
+{
+    uint64_t *id;
+    rs_map_at(ids, key, *count, &id);
+    *count += *id == *count;
+    return (uint32_t)*id;
+}
+
+/* ---- nodes ---- */
+
+/* What a rank does in an operation. Sizes of sends and of all-to-alls depend on the data; sends and receives are
+ * distinguished by the distance to the peer. */
+static uint64_t class_key(const struct rs_model *m, const struct rs_op_rank *r)
+{
+    const struct rs_ops *o = &m->ops;
+    uint32_t op = r->op, comm = o->comm[op];
+    bool sized = o->kind[op] == RS_OP_COLL && strcmp(rs_model_text(m, o->func[op]), "AlltoAll") != 0;
+    uint64_t shape = comm == RS_NONE ? 0 : m->comms[comm].class, how = 0;
+    if (comm != RS_NONE && m->comms[comm].class == RS_NONE) shape = UINT64_C(1) << 32 | (uint32_t)m->comms[comm].nranks;
+    for (uint32_t i = 0; i < r->parts; i++) {
+        uint8_t kind = m->parts.kind[m->order[r->at + i]];
+        how |= kind == RS_PART_SEND ? 1 : kind == RS_PART_RECV ? 2 : 0;
+    }
+    if (o->kind[op] == RS_OP_PAIR) {
+        int32_t own = m->members[m->parts.member[r->part]].rank;
+        how |= (uint64_t)(uint32_t)(m->parts.peer[r->part] - own) << 2;
+    }
+    if (rs_func_has_root(m, o->func[op])) how |= (m->members[m->parts.member[r->part]].rank == o->root[op]) ? 4 : 0;
+    uint64_t key = rs_mix(rs_mix(1, shape), (uint64_t)o->kind[op] << 16 | o->func[op]);
+    return rs_mix(rs_mix(key, how), sized ? o->bytes[op] : 0);
+}
+
+static bool is_lossy(const struct rs_proc *p)
+{
+    return p->lost || p->overwritten || p->damaged || p->ngaps || p->drops;
+}
+
+/* Whether kernels of that time should have been recorded. */
+static bool is_requested(const struct rs_proc *p, int64_t at)
+{
+    uint32_t low = 0, high = at == RS_TIME_NONE ? 0 : p->ncovers;
+    RS_BISECT(low, high, mid, p->covers[mid].from <= at);
+    return low && at <= p->covers[low - 1].to && (p->covers[low - 1].mask & RS_KERNEL_CH);
+}
+
+/* The bounds of a rank's end: from all its parts. */
+static bool bound_end(const struct rs_model *m, const struct rs_op_rank *r, int64_t *least, int64_t *most)
+{
+    const struct rs_parts *p = &m->parts;
+    bool known = true, bounded = true;
+    *least = r->start;
+    *most = RS_TIME_NONE;
+    for (uint32_t i = 0; i < r->parts; i++) {
+        uint32_t part = m->order[r->at + i];
+        if (m->ops.kind[r->op] == RS_OP_FANOUT && (p->flags[part] & RS_PART_SELF)) continue;
+        bool ended = rs_part_has_ended(m, part);
+        int64_t low = p->end[part] != RS_TIME_NONE ? p->end[part] : p->after[part];
+        int64_t high = ended ? p->end[part] : p->before[part];
+        if (!ended) known = false;
+        if (high == RS_TIME_NONE || !rs_time_is_span(r->start, high)) bounded = false;
+        if (low != RS_TIME_NONE && low > *least && rs_time_is_span(r->start, low)) *least = low;
+        if (high > *most) *most = high;
+    }
+    if (!bounded || *most < *least) *most = RS_TIME_NONE;
+    return known && *most != RS_TIME_NONE;
+}
+
+static void add_node(struct work *w, const struct rs_op_rank *r)
+{
+    const struct rs_model *m = w->view->model;
+    struct rs_graph *g = w->g;
+    uint32_t member = m->parts.member[r->part], rank_id = m->members[member].rank_id, n = g->nnodes;
+    if (rank_id == RS_NONE || rank_id >= m->nranks) return;
+    if (r->start == RS_TIME_NONE) {
+        const struct rs_proc *p = rs_part_proc(m, r->part);
+        w->untimed += is_lossy(p) && is_requested(p, m->parts.enqueued[r->part]);
+        return;
+    }
+    struct rs_node x = {.start = r->start, .rank_id = rank_id, .op = g->nops, .pred = RS_NONE, .step = RS_NONE};
+    int64_t most;
+    x.end_known = bound_end(m, r, &x.end, &most);
+    if (x.end_known) x.end = most;
+    g->unknown_ends += !x.end_known;
+    uint32_t cap = g->cap_nodes;
+    RS_ROOM(g->nodes, n, g->cap_nodes);
+    if (cap != g->cap_nodes) {
+        w->members = rs_realloc(w->members, g->cap_nodes * sizeof *w->members);
+        w->classes = rs_realloc(w->classes, g->cap_nodes * sizeof *w->classes);
+        w->before = rs_realloc(w->before, g->cap_nodes * sizeof *w->before);
+    }
+    w->members[n] = member;
+    w->classes[n] = number(&w->class_ids, class_key(m, r), &w->nclasses);
+    w->before[n] = most;
+    g->nodes[g->nnodes++] = x;
+}
+
+/* ---- who waits for whom ---- */
+
+/* Operations end on all ranks at about the same time. */
+static void estimate_ends(struct work *w, const struct rs_graph_op *op)
+{
+    struct rs_node *nodes = w->g->nodes;
+    int64_t known = RS_TIME_NONE;
+    for (uint32_t i = op->first; i < op->first + op->n; i++)
+        if (nodes[i].end_known && nodes[i].end > known) known = nodes[i].end;
+    if (known == RS_TIME_NONE) known = op->last;
+    for (uint32_t i = op->first; i < op->first + op->n; i++) {
+        if (nodes[i].end_known || known <= nodes[i].end) continue;
+        bool within = w->before[i] == RS_TIME_NONE || w->before[i] > known;
+        nodes[i].end = within ? known : w->before[i];
+    }
+}
+
+static void need(struct work *w, uint32_t i, uint32_t other)
+{
+    struct rs_graph *g = w->g;
+    if (i == other || w->seen[other] == i) return;
+    w->seen[other] = i;
+    RS_ROOM(g->needs, g->nneeds, g->cap_needs);
+    g->needs[g->nneeds++] = other;
+    g->nodes[i].nneeds++;
+}
+
+static int32_t rank_in_comm(const struct work *w, uint32_t node)
+{
+    return w->view->model->members[w->members[node]].rank;
+}
+
+/* Of a rank of the communicator: nodes of an operation are by rank. RS_NONE: none. */
+static uint32_t node_of(const struct work *w, const struct rs_graph_op *op, int32_t rank)
+{
+    uint32_t low = op->first, high = op->first + op->n;
+    RS_BISECT(low, high, mid, rank_in_comm(w, mid) < rank);
+    return low < op->first + op->n && rank_in_comm(w, low) == rank ? low : RS_NONE;
+}
+
+/* The peers of a fan-out that had started when node i ended; r is the rank of that node. */
+static void need_peers(struct work *w, const struct rs_graph_op *op, uint32_t i, const struct rs_op_rank *r)
+{
+    const struct rs_model *m = w->view->model;
+    struct rs_graph *g = w->g;
+    for (uint32_t k = 0; k < r->parts; k++) {
+        uint32_t part = m->order[r->at + k];
+        if (m->parts.flags[part] & RS_PART_SELF) continue;
+        uint32_t peer = node_of(w, op, m->parts.peer[part]);
+        if (peer != RS_NONE && g->nodes[peer].start <= g->nodes[i].end) need(w, i, peer);
+    }
+    if (op->n < 3 || g->nodes[i].nneeds < op->n - 1) return;
+    g->nneeds -= g->nodes[i].nneeds; /* all of them: no list is needed */
+    g->nodes[i].nneeds = 0;
+    g->nodes[i].whole = true;
+}
+
+/* A part that ended before the last start waits for no more than it must. */
+static void need_few(struct work *w, const struct rs_graph_op *op, uint32_t i)
+{
+    const struct rs_model *m = w->view->model;
+    const struct rs_ops *o = &m->ops;
+    const struct rs_node *x = &w->g->nodes[i];
+    bool rooted = o->kind[op->op] == RS_OP_PAIR || rs_func_flow(m, o->func[op->op]) == RS_FLOW_FROM_ROOT;
+    uint32_t root = rooted && o->root[op->op] >= 0 ? node_of(w, op, o->root[op->op]) : RS_NONE;
+    if (root != RS_NONE && w->g->nodes[root].start <= x->end) need(w, i, root);
+}
+
+static void find_needs(struct work *w, const struct rs_graph_op *op)
+{
+    const struct rs_model *m = w->view->model;
+    struct rs_graph *g = w->g;
+    bool clocked = op->n == 1 || rs_op_error(m, op->op) != RS_TIME_NONE, fanout = m->ops.kind[op->op] == RS_OP_FANOUT;
+    bool all = m->ops.kind[op->op] == RS_OP_COLL && rs_func_flow(m, m->ops.func[op->op]) == RS_FLOW_ALL;
+    int64_t slack = all ? rs_op_least(m, op->op) : 0; /* nobody ends before the last start: it is the clocks */
+    w->shared += op->n > 1;
+    w->unclocked += !clocked;
+    struct rs_op_rank r = {0};
+    for (uint32_t i = op->first, at = 0; i < op->first + op->n; i++) {
+        struct rs_node *x = &g->nodes[i];
+        x->needs = g->nneeds;
+        while (fanout && rs_op_next_rank(m, op->op, &at, &r) && m->parts.member[r.part] != w->members[i]) {
+        }
+        if (clocked && fanout)
+            need_peers(w, op, i, &r);
+        else if (clocked && op->n > 1 && x->end >= rs_time_minus(op->last, slack))
+            x->whole = true;
+        else if (clocked && op->n > 1)
+            need_few(w, op, i);
+        int64_t ready = x->whole ? op->last : x->start;
+        for (uint32_t k = 0; k < x->nneeds; k++) {
+            int64_t start = g->nodes[g->needs[x->needs + k]].start;
+            if (start > ready) ready = start;
+        }
+        x->synchronous = x->whole || x->nneeds;
+        x->tail = rs_time_minus(x->end, ready);
+    }
+}
+
+static void add_op(struct work *w, uint32_t op)
+{
+    struct rs_graph *g = w->g;
+    struct rs_graph_op row = {.op = op, .first = g->nnodes, .last = RS_TIME_NONE};
+    struct rs_op_rank r;
+    for (uint32_t at = 0; rs_op_next_rank(w->view->model, op, &at, &r);) add_node(w, &r);
+    row.n = g->nnodes - row.first;
+    if (!row.n) return;
+    for (uint32_t i = row.first; i < g->nnodes; i++) {
+        if (g->nodes[i].start > row.last) row.last = g->nodes[i].start;
+        if (g->begin == RS_TIME_NONE || g->nodes[i].start < g->begin) g->begin = g->nodes[i].start;
+    }
+    estimate_ends(w, &row);
+    for (uint32_t i = row.first; i < g->nnodes; i++)
+        if (g->nodes[i].end > g->end) g->end = g->nodes[i].end;
+    RS_ROOM(g->ops, g->nops, g->cap_ops);
+    g->ops[g->nops++] = row;
+}
+
+static void find_all_needs(struct work *w)
+{
+    w->seen = rs_alloc(((size_t)w->g->nnodes + 1) * sizeof *w->seen);
+    for (uint32_t i = 0; i < w->g->nnodes; i++) w->seen[i] = RS_NONE;
+    for (uint32_t i = 0; i < w->g->nops; i++) find_needs(w, &w->g->ops[i]);
+}
+
+/* ---- predecessors ---- */
+
+static int by_start(const void *a, const void *b, void *of)
+{
+    const struct rs_node *nodes = of, *x = &nodes[*(const uint32_t *)a], *y = &nodes[*(const uint32_t *)b];
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    if (x->end != y->end) return x->end < y->end ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_by_rank(struct rs_graph *g)
+{
+    g->by_rank = rs_alloc(((size_t)g->nnodes + 1) * sizeof *g->by_rank);
+    g->first = rs_zalloc((size_t)g->nranks + 2, sizeof *g->first);
+    for (uint32_t i = 0; i < g->nnodes; i++) g->first[g->nodes[i].rank_id + 2]++;
+    for (uint32_t r = 0; r < g->nranks; r++) g->first[r + 2] += g->first[r + 1];
+    for (uint32_t i = 0; i < g->nnodes; i++) g->by_rank[g->first[g->nodes[i].rank_id + 1]++] = i;
+    for (uint32_t r = 0; r < g->nranks; r++)
+        qsort_r(g->by_rank + g->first[r], g->first[r + 1] - g->first[r], sizeof *g->by_rank, by_start, g->nodes);
+}
+
+/* A heap of running nodes, the first to end on top. */
+struct running {
+    uint32_t *rows;
+    uint32_t n, cap;
+};
+
+static void push(struct running *h, const struct rs_node *nodes, uint32_t node)
+{
+    RS_ROOM(h->rows, h->n, h->cap);
+    uint32_t at = h->n++;
+    for (; at && nodes[node].end < nodes[h->rows[(at - 1) / 2]].end; at = (at - 1) / 2)
+        h->rows[at] = h->rows[(at - 1) / 2];
+    h->rows[at] = node;
+}
+
+static uint32_t pop(struct running *h, const struct rs_node *nodes)
+{
+    uint32_t top = h->rows[0], last = h->rows[--h->n], at = 0;
+    for (uint32_t child; (child = 2 * at + 1) < h->n; at = child) {
+        if (child + 1 < h->n && nodes[h->rows[child + 1]].end < nodes[h->rows[child]].end) child++;
+        if (nodes[h->rows[child]].end >= nodes[last].end) break;
+        h->rows[at] = h->rows[child];
+    }
+    h->rows[at] = last;
+    return top;
+}
+
+static void find_predecessors(struct work *w)
+{
+    struct rs_graph *g = w->g;
+    struct rs_node *nodes = g->nodes;
+    struct running h = {0};
+    for (uint32_t r = 0; r < g->nranks; r++) {
+        uint32_t pred = RS_NONE; /* of those that ended, the last */
+        h.n = 0;
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
+            uint32_t i = g->by_rank[k];
+            while (h.n && nodes[h.rows[0]].end <= rs_time_plus(nodes[i].start, RESOLUTION_NS)) {
+                uint32_t ended = pop(&h, nodes);
+                if (pred == RS_NONE || nodes[ended].end >= nodes[pred].end) pred = ended;
+            }
+            nodes[i].pred = pred;
+            nodes[i].gap = rs_time_minus(nodes[i].start, pred == RS_NONE ? g->begin : nodes[pred].end);
+            uint32_t before = pred == RS_NONE ? 0 : w->classes[pred] + 1;
+            uint64_t key = (uint64_t)before << 32 | w->classes[i];
+            nodes[i].signature = number(&w->signature_ids, key, &g->nsignatures);
+            push(&h, nodes, i);
+        }
+    }
+    free(h.rows);
+}
+
+/* ---- steps and positions ---- */
+
+/* The signature that most steps of a rank begin with; RS_NONE: no steps. `count` is by signature, all 0 before and after. */
+static uint32_t usual_first(const struct rs_graph *g, const uint32_t *rows, uint32_t n, uint32_t *count)
+{
+    uint32_t best = RS_NONE;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct rs_node *x = &g->nodes[rows[k]];
+        if (x->step == RS_NONE || (k && g->nodes[rows[k - 1]].step == x->step)) continue;
+        count[x->signature]++;
+        if (best == RS_NONE || count[x->signature] > count[best]) best = x->signature;
+    }
+    for (uint32_t k = 0; k < n; k++) count[g->nodes[rows[k]].signature] = 0;
+    return best;
+}
+
+/* Steps are spans of time that suit the rank with the most operations. Elsewhere the last operations of a step may begin
+ * shortly before or after its end, so a step begins at the nearest operation that it usually begins with. */
+static void align_steps(struct rs_graph *g, uint32_t *rows, uint32_t n, uint32_t *count)
+{
+    uint32_t usual = usual_first(g, rows, n, count);
+    if (usual == RS_NONE) return;
+    uint32_t floor = 0; /* rows before it have their step */
+    for (uint32_t k = 1; k < n; k++) {
+        uint32_t step = g->nodes[rows[k]].step, before = g->nodes[rows[k - 1]].step, at = RS_NONE;
+        if (step == before || step == RS_NONE) continue;
+        uint32_t length = 1;
+        while (k + length < n && g->nodes[rows[k + length]].step == step) length++;
+        for (uint32_t d = 0; d <= length / 4 + 1 && at == RS_NONE; d++) {
+            if (k + d < n && g->nodes[rows[k + d]].signature == usual)
+                at = k + d;
+            else if (k >= floor + d && g->nodes[rows[k - d]].signature == usual)
+                at = k - d;
+        }
+        if (at == RS_NONE) at = k;
+        for (uint32_t i = at; i < k; i++) g->nodes[rows[i]].step = step;
+        for (uint32_t i = k; i < at; i++) g->nodes[rows[i]].step = before;
+        floor = (at > k ? at : k) + 1;
+        k = at > k ? at : k;
+    }
+}
+
+static void number_nodes(struct work *w, const struct rs_steps *steps)
+{
+    struct rs_graph *g = w->g;
+    for (uint32_t i = 0; i < g->nops; i++) {
+        uint32_t step = steps && steps->n ? rs_steps_of_op(steps, w->view->model, g->ops[i].op) : RS_NONE;
+        for (uint32_t k = g->ops[i].first; k < g->ops[i].first + g->ops[i].n; k++) g->nodes[k].step = step;
+    }
+    size_t n = (size_t)g->nsignatures + 1;
+    uint32_t *count = rs_zalloc(n, sizeof *count), *within = rs_zalloc(n, sizeof *within),
+             *step = rs_zalloc(n, sizeof *step);
+    for (uint32_t r = 0; r < g->nranks; r++) {
+        uint32_t *rows = g->by_rank + g->first[r], m = g->first[r + 1] - g->first[r];
+        align_steps(g, rows, m, count);
+        for (uint32_t k = 0; k < m; k++) {
+            struct rs_node *x = &g->nodes[rows[k]];
+            uint32_t s = x->signature;
+            if (!count[s] || step[s] != x->step) within[s] = 0;
+            step[s] = x->step;
+            x->ordinal = count[s]++;
+            x->position = within[s]++;
+        }
+        for (uint32_t k = 0; k < m; k++) count[g->nodes[rows[k]].signature] = 0;
+    }
+    free(count);
+    free(within);
+    free(step);
+}
+
+/* ---- the order ----
+ * Starts (v < n), ends (n + node) and ready operations (2n + op), each after what it depends on (Kahn). */
+
+struct queue {
+    struct rs_graph *g;
+    uint32_t *missing; /* by vertex: what it still depends on */
+    uint32_t *next, *successors; /* nodes by their predecessor: a list, and its first by node */
+    uint32_t *waiting, *first; /* nodes that need a node: waiting[first[i] .. first[i + 1]) */
+};
+
+static void is_done(struct queue *q, uint32_t vertex)
+{
+    if (!--q->missing[vertex]) q->g->order[q->g->norder++] = vertex;
+}
+
+static void follow(struct queue *q, uint32_t v)
+{
+    struct rs_graph *g = q->g;
+    uint32_t n = g->nnodes;
+    if (v < n) {
+        is_done(q, 2 * n + g->nodes[v].op);
+        if (!g->nodes[v].whole) is_done(q, n + v);
+        for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) is_done(q, n + q->waiting[k]);
+    } else if (v < 2 * n) {
+        for (uint32_t i = q->successors[v - n]; i != RS_NONE; i = q->next[i])
+            if (q->missing[i]) is_done(q, i); /* else: it was in a cycle */
+    } else {
+        const struct rs_graph_op *op = &g->ops[v - 2 * n];
+        for (uint32_t i = op->first; i < op->first + op->n; i++)
+            if (g->nodes[i].whole) is_done(q, n + i);
+    }
+}
+
+static void count_dependencies(struct queue *q)
+{
+    struct rs_graph *g = q->g;
+    uint32_t n = g->nnodes;
+    for (uint32_t i = 0; i < n; i++) q->successors[i] = RS_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rs_node *x = &g->nodes[i];
+        q->missing[i] = x->pred != RS_NONE;
+        q->missing[n + i] = 1 + x->nneeds;
+        q->missing[2 * n + x->op]++;
+        if (x->pred != RS_NONE) {
+            q->next[i] = q->successors[x->pred];
+            q->successors[x->pred] = i;
+        }
+        for (uint32_t k = 0; k < x->nneeds; k++) q->first[g->needs[x->needs + k] + 2]++;
+    }
+    for (uint32_t i = 0; i < n; i++) q->first[i + 2] += q->first[i + 1];
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < g->nodes[i].nneeds; k++)
+            q->waiting[q->first[g->needs[g->nodes[i].needs + k] + 1]++] = i;
+}
+
+static void find_order(struct rs_graph *g)
+{
+    uint32_t n = g->nnodes;
+    size_t vertices = 2 * (size_t)n + g->nops;
+    struct queue q = {.g = g,
+                      .missing = rs_zalloc(vertices + 1, sizeof *q.missing),
+                      .next = rs_alloc(((size_t)n + 1) * sizeof *q.next),
+                      .successors = rs_alloc(((size_t)n + 1) * sizeof *q.successors),
+                      .waiting = rs_alloc(((size_t)g->nneeds + 1) * sizeof *q.waiting),
+                      .first = rs_zalloc((size_t)n + 2, sizeof *q.first)};
+    g->order = rs_alloc((vertices + 1) * sizeof *g->order);
+    count_dependencies(&q);
+    for (uint32_t i = 0; i < n; i++)
+        if (!q.missing[i]) g->order[g->norder++] = i;
+    for (uint32_t at = 0, earliest = 0;;) {
+        while (at < g->norder) follow(&q, g->order[at++]);
+        while (earliest < n && !q.missing[earliest]) earliest++; /* operations are by time */
+        if (earliest == n) break;
+        q.missing[earliest] = 0;
+        g->order[g->norder++] = earliest;
+        g->cycles++;
+    }
+    free(q.missing);
+    free(q.next);
+    free(q.successors);
+    free(q.waiting);
+    free(q.first);
+}
+
+/* ---- what cannot be replayed ---- */
+
+/* Parts that are absent from operations of others, of ranks whose recordings have losses. */
+static uint64_t count_absent(const struct rs_view *v)
+{
+    const struct rs_model *m = v->model;
+    uint64_t absent = 0;
+    uint32_t *lossy = rs_zalloc((size_t)m->ncomms + 1, sizeof *lossy); /* recorded members with losses */
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        uint32_t comm = m->members[i].comm;
+        if (comm < m->ncomms && m->members[i].proc < m->nprocs) lossy[comm] += is_lossy(&m->procs[m->members[i].proc]);
+    }
+    for (uint32_t i = 0; i < v->nops; i++) {
+        uint32_t op = v->ops[i], comm = m->ops.comm[op], n, lost;
+        if (!v->passes[op] || comm >= m->ncomms || !lossy[comm]) continue;
+        if (m->ops.kind[op] != RS_OP_COLL && m->ops.kind[op] != RS_OP_PAIR) continue;
+        n = rs_op_ranks(m, op);
+        uint32_t all = m->ops.kind[op] == RS_OP_PAIR ? 2 : m->comms[comm].nmembers;
+        lost = all > n ? all - n : 0;
+        absent += lost < lossy[comm] ? lost : lossy[comm];
+    }
+    free(lossy);
+    return absent;
+}
+
+static uint64_t count_lost(const struct work *w)
+{
+    const struct rs_model *m = w->view->model;
+    uint64_t starts = 0, absent = count_absent(w->view);
+    for (uint32_t p = 0; p < m->nprocs; p++)
+        for (uint32_t i = 0; m->procs[p].same == RS_NONE && i < m->procs[p].ngaps; i++)
+            starts += (uint64_t)m->procs[p].gaps[i].colls + m->procs[p].gaps[i].p2ps;
+    return w->untimed + (starts > absent ? starts : absent); /* an absent part is a lost start */
+}
+
+static void judge(struct work *w)
+{
+    struct rs_graph *g = w->g;
+    g->lost = count_lost(w);
+    if (!g->nnodes)
+        rs_asprintf(&g->refused, "no operation has a known start");
+    else if (!w->shared)
+        rs_asprintf(&g->refused, "no operation has known starts on two ranks");
+    else if (g->lost * LOST_SHARE >= g->nnodes + g->lost)
+        rs_asprintf(&g->refused, "the records of %" PRIu64 " of %" PRIu64 " parts of operations (%.0f %%) were lost",
+                    g->lost, g->nnodes + g->lost, 100 * (double)g->lost / (double)(g->nnodes + g->lost));
+    else if (w->unclocked * LOST_SHARE >= w->shared)
+        rs_asprintf(&g->refused,
+                    "%" PRIu64 " of %" PRIu64 " operations have ranks on clocks that are not aligned with each other",
+                    w->unclocked, w->shared);
+    else if (g->unknown_ends > g->nnodes / 2)
+        rs_asprintf(&g->refused, "the ends of %" PRIu32 " of %" PRIu32 " parts of operations are unknown",
+                    g->unknown_ends, g->nnodes);
+}
+
+static bool is_too_large(const struct rs_view *v)
+{
+    uint64_t parts = 0;
+    for (uint32_t i = 0; i < v->nops; i++) parts += v->passes[v->ops[i]] ? v->model->ops.nparts[v->ops[i]] : 0;
+    return parts > MOST_NODES;
+}
+
+void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct rs_steps *steps)
+{
+    struct work w = {.g = g, .view = view};
+    *g = (struct rs_graph){.nranks = view->model->nranks, .begin = RS_TIME_NONE, .end = RS_TIME_NONE};
+    if (is_too_large(view)) {
+        rs_asprintf(&g->refused, "more than %d parts of operations", MOST_NODES);
+    } else {
+        for (uint32_t i = 0; i < view->nops; i++)
+            if (view->passes[view->ops[i]]) add_op(&w, view->ops[i]);
+        find_all_needs(&w);
+        judge(&w);
+    }
+    sort_by_rank(g);
+    find_predecessors(&w);
+    number_nodes(&w, steps);
+    find_order(g);
+    free(w.members);
+    free(w.classes);
+    free(w.before);
+    free(w.seen);
+    rs_map_free(&w.class_ids);
+    rs_map_free(&w.signature_ids);
+}
+
+void rs_graph_free(struct rs_graph *g)
+{
+    free(g->nodes);
+    free(g->ops);
+    free(g->needs);
+    free(g->by_rank);
+    free(g->first);
+    free(g->order);
+    free(g->refused);
+    *g = (struct rs_graph){0};
+}
