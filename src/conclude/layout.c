@@ -11,6 +11,7 @@
 #include "base/mix.h"
 #include "base/room.h"
 #include "base/strbuf.h"
+#include "conclude/roles.h"
 #include "join/classes.h"
 #include "join/overlay_facts.h"
 
@@ -121,23 +122,6 @@ static void find_shapes(struct finder *f)
             f->shapes[f->of_class[m->comms[c].class]].named |= dimensions_of(m, c);
 }
 
-/* Whether a rank has more than two peers in a fan-out. Its parts are by rank. */
-static bool is_wide(const struct rs_model *m, uint32_t op)
-{
-    int32_t peers[2] = {-1, -1};
-    uint32_t member = RS_NONE;
-    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
-        uint32_t part = m->order[m->ops.part[op] + i];
-        int32_t peer = m->parts.peer[part];
-        if (m->parts.member[part] != member) peers[0] = peers[1] = -1;
-        member = m->parts.member[part];
-        if ((m->parts.flags[part] & RS_PART_SELF) || peer == peers[0] || peer == peers[1]) continue;
-        if (peers[1] >= 0) return true;
-        peers[peers[0] >= 0] = peer;
-    }
-    return false;
-}
-
 /* How often each size of each function occurs. */
 struct size_row {
     uint32_t shape;
@@ -157,7 +141,7 @@ static void count_ops(struct finder *f, const struct rs_view *view)
         if (class >= m->nclasses) continue;
         struct shape *s = &f->shapes[f->of_class[class]];
         enum what what = what_of(m, op);
-        if (m->ops.kind[op] == RS_OP_FANOUT) f->wide[op] = what == ALL_TO_ALL || is_wide(m, op);
+        if (m->ops.kind[op] == RS_OP_FANOUT) f->wide[op] = what == ALL_TO_ALL || rs_fanout_is_wide(m, op);
         if (m->ops.kind[op] == RS_OP_PAIR || (m->ops.kind[op] == RS_OP_FANOUT && !f->wide[op])) {
             s->pairs++;
             f->alone += m->ops.kind[op] == RS_OP_PAIR;

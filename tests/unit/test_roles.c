@@ -297,6 +297,29 @@ static void test_experts_and_roots(void **state)
     assert_string_equal(text(), "00122");
 }
 
+/* Tokens of experts: who sends to whom depends on the data. Rank 0 receives the most. */
+static void uneven_experts(uint32_t step)
+{
+    uint32_t op = new_op(world, RS_OP_FANOUT, step % 2 ? "SendRecv" : "AlltoAll", 4096 + step);
+    for (int32_t i = 0; i < 5; i++)
+        for (int32_t peer = 0; peer < 5; peer++) {
+            if (peer == i) continue;
+            if (!peer || (step + (uint32_t)(7 * i + peer)) % 3) side(op, world, i, peer, true);
+            if (!i || (step + (uint32_t)(7 * peer + i)) % 3) side(op, world, i, peer, false);
+        }
+    now += 10 * US;
+}
+
+static void test_uneven_experts(void **state)
+{
+    (void)state;
+    make_job(1, 5, 0);
+    world = make_comm(1, 0, 1, 5);
+    run(12, uneven_experts);
+    find(NULL);
+    assert_string_equal(text(), "00000");
+}
+
 /* Roots that take turns, not exactly evenly, are equals. */
 static void turns(uint32_t step)
 {
@@ -395,6 +418,7 @@ int main(void)
         cmocka_unit_test_teardown(test_rings, forget),
         cmocka_unit_test_teardown(test_one_sided, forget),
         cmocka_unit_test_teardown(test_experts_and_roots, forget),
+        cmocka_unit_test_teardown(test_uneven_experts, forget),
         cmocka_unit_test_teardown(test_turns, forget),
         cmocka_unit_test_teardown(test_uneven_layers, forget),
         cmocka_unit_test_teardown(test_without_steps, forget),
