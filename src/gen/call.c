@@ -14,6 +14,7 @@ static uint64_t stream_of(int rank)
 struct thread {
     struct rs_gen_slot *slot;
     int64_t t;
+    struct rs_gen_rng rng;
     uint64_t bits;
 };
 
@@ -42,13 +43,14 @@ static int64_t call_time(struct rs_gen_job *j, int rank)
 static void begin(struct rs_gen_job *j, struct thread *a, int rank)
 {
     struct rs_gen_process *p = rs_gen_process_of(j, rank);
-    *a = (struct thread){.slot = p->a, .t = call_time(j, rank), .bits = rs_gen_next(&j->rng)};
+    *a = (struct thread){.slot = p->a, .t = call_time(j, rank), .rng = rs_gen_noise(j, rank, RS_GEN_FOR_CALL)};
+    a->bits = rs_gen_next(&a->rng);
     if (p->recorded) rs_gen_file_until(&p->file, a->t);
 }
 
-static void end(struct rs_gen_job *j, const struct thread *a, int rank)
+static void end(struct rs_gen_job *j, struct thread *a, int rank)
 {
-    rs_gen_process_of(j, rank)->cpu = a->t + 4000 + rs_gen_below(&j->rng, 8000);
+    rs_gen_process_of(j, rank)->cpu = a->t + 4000 + rs_gen_below(&a->rng, 8000);
 }
 
 /* ---- collectives ---- */

@@ -8,9 +8,9 @@
 
 enum { ELEMENT = 2, FLOAT = 4, AHEAD_IN_HANG = 2 };
 
-double rs_gen_move_ns(uint64_t bytes, bool net)
+double rs_gen_move_ns(const struct rs_gen_job *j, uint64_t bytes, bool net)
 {
-    return (net ? 34e3 : 30e3) + (double)bytes / (net ? 50 : 200);
+    return j->net_pace * ((net ? 34e3 : 30e3) + (double)bytes / (net ? 50 : 200));
 }
 
 /* ---- parts ---- */
@@ -27,7 +27,8 @@ enum rs_gen_fate rs_gen_op_fate(struct rs_gen_job *j, int rank)
 int64_t rs_gen_op_start(struct rs_gen_job *j, int rank, int64_t kl)
 {
     struct rs_gen_rank *r = &j->ranks[rank];
-    int64_t launched = kl + 6000 + rs_gen_below(&j->rng, 4000), ready = r->gpu_free + r->compute;
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_LAUNCH);
+    int64_t launched = kl + 6000 + rs_gen_below(&rng, 4000), ready = r->gpu_free + r->compute;
     r->compute = 0;
     return launched > ready ? launched : ready;
 }
@@ -35,8 +36,9 @@ int64_t rs_gen_op_start(struct rs_gen_job *j, int rank, int64_t kl)
 int64_t rs_gen_op_spread(struct rs_gen_job *j, int rank, double behind)
 {
     const struct rs_gen_config *c = j->cfg;
-    double late = fabs(rs_gen_normal(&j->rng)) * c->jitter_us * 1e3 + j->ranks[rank].bias + behind * c->bias_us * 1e3;
-    if (c->tails > 0 && rs_gen_unit(&j->rng) < c->tails) late += 50e3 * rs_gen_exponential(&j->rng);
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_END);
+    double late = fabs(rs_gen_normal(&rng)) * c->jitter_us * 1e3 + j->ranks[rank].bias + behind * c->bias_us * 1e3;
+    if (c->tails > 0 && rs_gen_unit(&rng) < c->tails) late += 50e3 * rs_gen_exponential(&rng);
     return (int64_t)late;
 }
 
@@ -87,6 +89,7 @@ static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, 
     const struct rs_gen_comm *comm = c->comm;
     int rank = comm->ranks[m], next = (m + 1) % comm->n, prev = (m + comm->n - 1) % comm->n;
     struct rs_gen_rank *r = &j->ranks[rank];
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_PROXY);
     if (r->proxy.slot->off || j->cfg->replays_unreported) return;
     bool in = j->cfg->net && rs_gen_remote(j, comm->ranks[prev], rank) && (c->func != RS_GEN_BROADCAST || m != c->root);
     bool out =
@@ -104,6 +107,7 @@ static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, 
     l->end = j->end[m];
     l->fed_part = 1 - 0.875 / comm->slow;
     l->progress = fate == RS_GEN_BLOCKED;
+    l->rng = rng;
     l->nevents = 1;
     l->events[0] =
         (struct rs_gen_event){.handle = j->handle[m], .op = c->op, .first_channel = 0, .nchannels = (uint8_t)channels};
@@ -191,7 +195,7 @@ static void run(struct rs_gen_job *j, struct rs_gen_coll *c, struct rs_gen_captu
         if (j->start[m] > latest) latest = j->start[last = m];
     }
     if (c->func == RS_GEN_BROADCAST) root_start = j->start[c->root];
-    double move = rs_gen_move_ns(ring_bytes(c), comm->nnodes > 1) * comm->slow;
+    double move = rs_gen_move_ns(j, ring_bytes(c), comm->nnodes > 1) * comm->slow;
     for (int m = 0; m < n; m++) {
         int rank = comm->ranks[m];
         int64_t from = latest;
@@ -291,7 +295,7 @@ void rs_gen_op_replay(struct rs_gen_job *j, struct rs_gen_capture *cap)
     if (j->cfg->replays_unreported) { /* the GPU works without a report */
         for (int m = 0; m < c.comm->n; m++) {
             struct rs_gen_rank *r = &j->ranks[c.comm->ranks[m]];
-            r->gpu_free += r->compute + (int64_t)rs_gen_move_ns(c.bytes, c.comm->nnodes > 1);
+            r->gpu_free += r->compute + (int64_t)rs_gen_move_ns(j, c.bytes, c.comm->nnodes > 1);
             r->compute = 0;
         }
     } else if (anybody(j, c.comm)) {

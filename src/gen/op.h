@@ -47,7 +47,7 @@ struct rs_gen_pair {
 void rs_gen_op_pairs(struct rs_gen_job *job, int comm, const struct rs_gen_pair *pairs, int n, int depth, bool fanout);
 
 /* Modelled time of moving bytes; `net`: between hosts. */
-double rs_gen_move_ns(uint64_t bytes, bool net);
+double rs_gen_move_ns(const struct rs_gen_job *job, uint64_t bytes, bool net);
 
 /* ---- shared with pairs.c ---- */
 

@@ -107,7 +107,7 @@ static bool meet(const struct work *w, int m, int64_t *from, double *move)
         net |= rs_gen_remote(j, ranks[p->src], ranks[p->dst]);
         if (p->src != p->dst) *(p->src == m ? &out : &in) += (double)p->bytes;
     }
-    *move = rs_gen_move_ns((uint64_t)(out > in ? out : in), net) * out_slow;
+    *move = rs_gen_move_ns(j, (uint64_t)(out > in ? out : in), net) * out_slow;
     return true;
 }
 
@@ -118,6 +118,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
     int rank = comm->ranks[m], n = comm->n, count = w->begin[m + 1] - w->begin[m];
     int channels = j->cfg->channels >= 4 ? 2 : 1;
     struct rs_gen_rank *r = &j->ranks[rank];
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_PROXY);
     if (r->proxy.slot->off || j->cfg->replays_unreported) return;
     struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, count, count * channels);
     l->ctx = comm->ctx[m];
@@ -129,6 +130,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
     l->net_end = from + (int64_t)move - 1000;
     l->end = j->end[m];
     l->p2p = true;
+    l->rng = rng;
     for (int i = 0; i < count; i++) {
         int at = w->begin[m] + w->order[w->begin[m] + i];
         const struct rs_gen_task *k = &w->tasks[at];

@@ -11,9 +11,9 @@ enum {
     STUCK_STEP_NS = 8000, /* of the steps that go through before a stall */
 };
 
-void rs_gen_proxy_init(struct rs_gen_proxy *p, struct rs_gen_gpu *gpu, int rank, int net_steps, uint64_t seed)
+void rs_gen_proxy_init(struct rs_gen_proxy *p, struct rs_gen_gpu *gpu, int rank, int net_steps)
 {
-    *p = (struct rs_gen_proxy){.gpu = gpu, .rank = rank, .net_steps = net_steps, .rng = {seed}};
+    *p = (struct rs_gen_proxy){.gpu = gpu, .rank = rank, .net_steps = net_steps};
     p->queue = rs_zalloc(RS_GEN_QUEUE, sizeof *p->queue);
 }
 
@@ -215,6 +215,8 @@ static void nets_stall(struct rs_gen_proxy *p, struct rs_gen_launch *l)
 static void emit(struct rs_gen_proxy *p, struct rs_gen_launch *l)
 {
     bool starts = l->start != RS_GEN_NEVER, ends = l->end != RS_GEN_NEVER;
+    p->rng = l->rng;
+    p->bits = 0;
     bool nets = l->nnets && (starts || l->progress), early = starts && l->start < p->net_free;
     if (!l->appended) reach(p, l->post + APPEND_NS);
     if (early) kernels_start(p, l);

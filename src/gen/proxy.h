@@ -49,6 +49,7 @@ struct rs_gen_launch {
     struct rs_gen_event *events;
     struct rs_gen_net *nets;
     int nevents, nnets, events_cap, nets_cap;
+    struct rs_gen_rng rng; /* for how late its callbacks are */
 };
 
 struct rs_gen_proxy {
@@ -58,7 +59,7 @@ struct rs_gen_proxy {
     struct rs_gen_truth *truth;
     int rank; /* of the job */
     int net_steps;
-    struct rs_gen_rng rng;
+    struct rs_gen_rng rng; /* of the launch at the head of the queue */
     uint64_t bits; /* random bits not used yet */
     int64_t cursor; /* its latest callback */
     int64_t net_free; /* its connections are done with everything so far */
@@ -66,7 +67,7 @@ struct rs_gen_proxy {
     uint32_t head, count;
 };
 
-void rs_gen_proxy_init(struct rs_gen_proxy *proxy, struct rs_gen_gpu *gpu, int rank, int net_steps, uint64_t seed);
+void rs_gen_proxy_init(struct rs_gen_proxy *proxy, struct rs_gen_gpu *gpu, int rank, int net_steps);
 void rs_gen_proxy_free(struct rs_gen_proxy *proxy);
 
 /* An empty launch at the end of the queue, to be filled in. */
