@@ -642,6 +642,15 @@ void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_
     free(known);
 }
 
+struct rs_filter rs_steps_filter(const struct rs_steps *s, const struct rs_filter *filter)
+{
+    struct rs_filter f = *filter;
+    if (s->after_ns == RS_TIME_NONE || (f.has_from && f.from >= s->after_ns)) return f;
+    f.has_from = true;
+    f.from = s->after_ns;
+    return f;
+}
+
 /* ---- all of it ---- */
 
 static enum rs_status find(struct work *w, struct rs_err *err)

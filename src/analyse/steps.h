@@ -78,6 +78,9 @@ void rs_steps_free(struct rs_steps *s);
  * RS_NONE: after the start-up, or all of them if the filter has a time. rs_steps_find() does so for the whole run. */
 void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_t warmup);
 
+/* The filter, from the end of what is left out on. */
+struct rs_filter rs_steps_filter(const struct rs_steps *s, const struct rs_filter *filter);
+
 /* How n steps, some of them marked, were found, in JSON: "annotations", "pattern", "annotations and pattern"; NULL:
  * none. */
 const char *rs_steps_how(uint32_t n, uint32_t marked);

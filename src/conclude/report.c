@@ -409,6 +409,9 @@ static void judge(struct rs_report *r, const struct rs_filter *filter)
                                                             .one_offs = &r->one_offs,
                                                             .roles = &r->roles,
                                                             .whatif = &r->whatif});
+    for (uint32_t i = 0; i < r->findings.n; i++)
+        for (uint32_t k = 0; r->findings.rows[i].named && k < r->findings.rows[i].nranks; k++)
+            r->named[r->findings.rows[i].ranks[k]] = true;
 }
 
 static enum rs_status make(struct rs_report *r, const struct rs_report_options *o, struct rs_err *err)
@@ -439,7 +442,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
 enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
                               struct rs_err *err)
 {
-    *r = (struct rs_report){0};
+    *r = (struct rs_report){.named = rs_zalloc((size_t)m->nranks + 1, sizeof *r->named)};
     rs_view_init(&r->view, m, options->filter);
     enum rs_status status = make(r, options, err);
     if (status != RS_OK) rs_report_free(r);
@@ -453,6 +456,7 @@ void rs_report_free(struct rs_report *r)
     rs_findings_free(&r->findings);
     rs_whatif_free(&r->whatif);
     rs_view_free(&r->all);
+    free(r->named);
     rs_statistics_free(&r->statistics);
     rs_course_free(&r->course);
     rs_one_offs_free(&r->one_offs);
@@ -465,6 +469,18 @@ void rs_report_free(struct rs_report *r)
     rs_steps_free(&r->steps);
     rs_view_free(&r->view);
     *r = (struct rs_report){0};
+}
+
+enum rs_status rs_report_named(bool **named, struct rs_model *m, const struct rs_report_options *options,
+                               struct rs_err *err)
+{
+    struct rs_report r;
+    *named = NULL;
+    RS_TRY(rs_report_init(&r, m, options, err));
+    *named = r.named;
+    r.named = NULL;
+    rs_report_free(&r);
+    return RS_OK;
 }
 
 bool rs_report_matters(const struct rs_report *r, const struct rs_straggler *s)
