@@ -176,7 +176,7 @@ static void drop_incomplete(float *late, const uint32_t *nodes, const struct rs_
 }
 
 void rs_excess_by_step(const struct rs_excess *e, const struct rs_roles *roles, const struct rs_steps *steps,
-                       uint32_t warmup, float *late)
+                       float *late)
 {
     const struct rs_graph *g = e->graph;
     size_t cells = (size_t)g->nranks * steps->n;
@@ -184,8 +184,7 @@ void rs_excess_by_step(const struct rs_excess *e, const struct rs_roles *roles, 
     for (size_t i = 0; i < cells; i++) late[i] = NAN;
     for (uint32_t p = 0; p < e->nplaces; p++) {
         uint32_t from = e->first[p], n = e->first[p + 1] - from, step = g->nodes[e->nodes[from]].step;
-        bool counted = step != RS_NONE && step >= warmup && steps->rows[step].counted;
-        if (n < 2 || !counted || g->nodes[e->nodes[from]].pred == RS_NONE) continue;
+        if (n < 2 || step == RS_NONE || step < steps->warmup || !steps->rows[step].counted) continue;
         int64_t median = middle(g->nodes[e->nodes[from + (n - 1) / 2]].gap, g->nodes[e->nodes[from + n / 2]].gap);
         for (uint32_t i = from; i < from + n; i++) {
             const struct rs_node *x = &g->nodes[e->nodes[i]];

@@ -35,6 +35,6 @@ int64_t rs_excess_of(const struct rs_excess *e, uint32_t node, const bool *apart
 /* late[rank_id * steps->n + step]: the sum of a rank's gaps in a step, minus a sum that all ranks of its role share; NAN:
  * not counted, or the rank or too much of its step is missing. To be allocated by the caller. */
 void rs_excess_by_step(const struct rs_excess *e, const struct rs_roles *roles, const struct rs_steps *steps,
-                       uint32_t warmup, float *late);
+                       float *late);
 
 #endif

@@ -73,9 +73,11 @@ static int64_t worth(const struct rs_finding *f)
     return f->saving_ns != RS_TIME_NONE ? f->saving_ns : f->late_ns * (int64_t)f->late_steps;
 }
 
+/* The median lateness must be worth it, too: a saving that comes from some steps only is not persistent. */
 static bool matters(const struct rs_findings *f, const struct rs_finding *x)
 {
-    return (double)worth(x) >= RS_FINDING_SHARE * (double)f->run_ns;
+    double least = RS_FINDING_SHARE * (double)f->run_ns;
+    return (double)worth(x) >= least && (double)x->late_ns * x->late_steps >= least;
 }
 
 /* ---- who ---- */
@@ -373,7 +375,7 @@ void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
     struct rs_excess excess;
     rs_excess_init(&excess, g, of->roles);
     w.late = rs_alloc(((size_t)g->nranks * of->steps->n + 1) * sizeof *w.late);
-    rs_excess_by_step(&excess, of->roles, of->steps, of->steps->warmup, w.late);
+    rs_excess_by_step(&excess, of->roles, of->steps, w.late);
     rs_excess_free(&excess);
     find_ranks(&w);
     if (w.m->nhosts > 1) find_hosts(&w);
