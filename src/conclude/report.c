@@ -517,6 +517,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     int64_t from = leave_out(r, o->warmup);
     rs_job_layout_find(&r->layout, &r->view, &r->steps);
     rs_roles_find(&r->roles, &r->view, &r->steps, &r->layout);
+    rs_compute_find(&r->compute, &r->view, &r->steps, &r->roles);
     rs_stragglers_find(&r->stragglers, &r->view);
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
@@ -555,6 +556,7 @@ void rs_report_free(struct rs_report *r)
     rs_stragglers_free(&r->stragglers);
     rs_reached_free(&r->reached);
     rs_bandwidth_free(&r->bandwidth);
+    rs_compute_free(&r->compute);
     rs_roles_free(&r->roles);
     rs_job_layout_free(&r->layout);
     rs_steps_free(&r->steps);

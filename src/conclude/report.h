@@ -14,6 +14,7 @@
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
+#include "conclude/compute.h"
 #include "conclude/layout.h"
 #include "conclude/roles.h"
 #include "join/totals.h"
@@ -46,6 +47,7 @@ struct rs_report {
     uint32_t warmup; /* steps left out */
     struct rs_job_layout layout;
     struct rs_roles roles;
+    struct rs_compute compute; /* of equals, where kernels are known */
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
     struct rs_stragglers stragglers;
