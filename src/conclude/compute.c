@@ -33,7 +33,9 @@ struct finder {
     uint32_t nunits, ngroups;
     struct cell *cells; /* by unit, name, step */
     uint32_t ncells, cap;
-    float *compute; /* [unit * steps + step], ns; NAN: unknown */
+    /* [unit * steps + step]: */
+    int64_t *ends;
+    float *compute; /* ns; NAN: unknown */
 };
 
 /* ---- units: ranks whose kernels were recorded, in groups of equals ---- */
@@ -62,21 +64,29 @@ static void find_units(struct finder *f)
 
 /* ---- kernels by step ---- */
 
-/* When the rank's last operation of each step starts, by step: a kernel is of the first step that is not over by then.
- * RS_TIME_NONE: the rank has none in this step or later. */
-static int64_t *find_ends(const struct finder *f, const struct rs_rank_track *t)
+/* When the unit's last operation of each step starts, by step: a kernel is of the first step that is not over by then.
+ * Of the same tool, so on the same clock. RS_TIME_NONE: there is none in this step. */
+static void find_ends(struct finder *f)
 {
     const struct rs_model *m = f->m;
-    int64_t *ends = rs_alloc(((size_t)f->steps->n + 1) * sizeof *ends);
-    for (uint32_t s = 0; s < f->steps->n; s++) ends[s] = RS_TIME_NONE;
-    for (uint32_t i = 0; i < t->nparts; i++) {
-        uint32_t part = t->parts[i], op = m->parts.op[part];
+    uint32_t *unit_of = rs_alloc(((size_t)m->nranks + 1) * sizeof *unit_of); /* by rank_id */
+    size_t n = (size_t)f->nunits * f->steps->n;
+    f->ends = rs_alloc((n + 1) * sizeof *f->ends);
+    for (size_t i = 0; i < n; i++) f->ends[i] = RS_TIME_NONE;
+    for (uint32_t i = 0; i < m->nranks; i++) unit_of[i] = RS_NONE;
+    for (uint32_t u = 0; u < f->nunits; u++) unit_of[f->units[u]->rank_id] = u;
+    for (uint32_t part = 0; part < m->parts.n; part++) {
+        const struct rs_member *x = &m->members[m->parts.member[part]];
+        uint32_t op = m->parts.op[part], unit = x->rank_id == RS_NONE ? RS_NONE : unit_of[x->rank_id];
+        if (unit == RS_NONE || f->units[unit]->proc != x->proc) continue;
         if (op == RS_NONE || m->parts.start[part] == RS_TIME_NONE) continue;
         if (m->ops.over[op] != RS_NONE) op = m->ops.over[op];
         uint32_t step = rs_steps_of_op(f->steps, m, op);
-        if (step != RS_NONE && m->parts.start[part] > ends[step]) ends[step] = m->parts.start[part];
+        if (step == RS_NONE) continue;
+        int64_t *end = &f->ends[(size_t)unit * f->steps->n + step];
+        if (m->parts.start[part] > *end) *end = m->parts.start[part];
     }
-    return ends;
+    free(unit_of);
 }
 
 static int by_cell(const void *a, const void *b)
@@ -91,7 +101,7 @@ static void add_kernels(struct finder *f, uint32_t unit)
 {
     const struct rs_rank_track *t = f->units[unit];
     const struct rs_activities *a = &f->m->activities;
-    int64_t *ends = find_ends(f, t);
+    const int64_t *ends = &f->ends[(size_t)unit * f->steps->n];
     uint32_t step = 0;
     struct rs_map index = {0};
     for (uint32_t i = 0; i < t->nwork && step < f->steps->n; i++) { /* by start */
@@ -108,7 +118,6 @@ static void add_kernels(struct finder *f, uint32_t unit)
         f->cells[*at].sum += rs_time_minus(a->end[k], a->start[k]);
     }
     rs_map_free(&index);
-    free(ends);
 }
 
 static void find_compute(struct finder *f)
@@ -301,11 +310,13 @@ void rs_compute_find(struct rs_compute *c, const struct rs_view *view, const str
     if (!view->model->activities.n || steps->n < RS_CHANCE_LEAST_STEPS) return;
     rs_rank_tracks_init(&f.tracks, view, &everything);
     find_units(&f);
+    find_ends(&f);
     find_compute(&f);
     judge(c, &f);
     free(f.units);
     free(f.group);
     free(f.cells);
+    free(f.ends);
     free(f.compute);
     rs_rank_tracks_free(&f.tracks);
 }

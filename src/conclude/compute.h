@@ -54,5 +54,9 @@ static inline bool rs_compute_is_slower(const struct rs_compute_row *r)
 {
     return 2 * r->slower_ns > r->excess_ns;
 }
+static inline const char *rs_compute_why(const struct rs_compute_row *r)
+{
+    return rs_compute_is_slower(r) ? "slower kernels" : "more kernels";
+}
 
 #endif
