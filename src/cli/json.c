@@ -207,6 +207,8 @@ void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct r
     lateness(j, r);
     findings(j, r);
     network(j, r);
+    rs_json_key(j, "compute");
+    rs_out_json(j, &rs_out_compute, &(struct rs_compute_fields){r});
     rs_json_key(j, "layout");
     rs_out_json(j, &rs_out_layout, &(struct rs_layout_fields){&r->layout});
     steps(j, r);

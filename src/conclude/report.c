@@ -421,6 +421,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     leave_out(r);
     rs_job_layout_find(&r->layout, &r->view, &r->steps);
     rs_roles_find(&r->roles, &r->view, &r->steps, &r->layout);
+    rs_compute_find(&r->compute, &r->view, &r->steps, &r->roles);
     rs_stragglers_find(&r->stragglers, &r->view);
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
@@ -464,6 +465,7 @@ void rs_report_free(struct rs_report *r)
     rs_stragglers_free(&r->stragglers);
     rs_reached_free(&r->reached);
     rs_bandwidth_free(&r->bandwidth);
+    rs_compute_free(&r->compute);
     rs_roles_free(&r->roles);
     rs_job_layout_free(&r->layout);
     rs_steps_free(&r->steps);

@@ -14,6 +14,7 @@
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
+#include "conclude/compute.h"
 #include "conclude/findings.h"
 #include "conclude/layout.h"
 #include "join/totals.h"
@@ -47,6 +48,7 @@ struct rs_report {
     struct rs_steps steps;
     struct rs_job_layout layout;
     struct rs_roles roles;
+    struct rs_compute compute; /* of equals, where kernels are known */
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
     struct rs_stragglers stragglers;

@@ -67,6 +67,8 @@ const struct rs_out_table *rs_out_table(size_t index)
                                                         &rs_out_note,
                                                         &rs_out_init,
                                                         &rs_out_layout,
+                                                        &rs_out_compute,
+                                                        &rs_out_slow_gpu,
                                                         &rs_out_steps,
                                                         &rs_out_outlier_step,
                                                         &rs_out_course,

@@ -1,4 +1,4 @@
-/* The fields of the rows of a report: stragglers, lateness, findings, the network, slow links, functions. */
+/* The fields of the rows of a report: stragglers, lateness, findings, the network, slow links, functions, compute. */
 #ifndef RS_FIELDS_REPORT_H
 #define RS_FIELDS_REPORT_H
 
@@ -32,6 +32,10 @@ struct rs_link_fields {
 struct rs_slow_fields {
     const struct rs_report *report;
     const struct rs_slow_link *row;
+};
+
+struct rs_compute_fields {
+    const struct rs_report *report;
 };
 
 struct rs_func_fields {
