@@ -296,6 +296,32 @@ static void find_pause(const struct work *w, double factor, uint32_t *back, bool
     *found = first >= rs_time_plus(second, LEAST_NS) && (double)first >= factor * (double)second;
 }
 
+/* How many equal operations there are from one scalar to the next, if scalars occur at regular intervals and the distance
+ * over a scalar is usually longer than the others; 0: not so. Medians show it where noise hides single distances. */
+static uint32_t lag_of_scalars(const struct work *w)
+{
+    const struct rs_period *u = &w->unit;
+    int64_t *here = rs_alloc(2 * (size_t)u->n * sizeof *here), *elsewhere = here + u->n;
+    uint32_t nhere = 0, nelsewhere = 0, last = RS_NONE, lag = 0, same = 0;
+    for (uint32_t i = 0; i + 1 < u->n; i++) {
+        uint32_t a = w->list[u->anchors[i]], b = w->list[u->anchors[i + 1]];
+        if (w->items[a].over == RS_TIME_NONE || w->items[b].over == RS_TIME_NONE) continue;
+        int64_t distance = rs_time_minus(w->items[b].over, w->items[a].over);
+        if (b == a + 1) {
+            elsewhere[nelsewhere++] = distance;
+            continue;
+        }
+        here[nhere++] = distance;
+        if (last != RS_NONE && !lag) lag = i - last;
+        same += last != RS_NONE && i - last == lag;
+        last = i;
+    }
+    bool regular = nhere >= LAGS_FEW && lag > 1 && 10 * (uint64_t)same >= 9 * (uint64_t)(nhere - 1);
+    if (!regular || (double)rs_median(here, nhere) < 1.2 * (double)rs_median(elsewhere, nelsewhere)) lag = 0;
+    free(here);
+    return lag;
+}
+
 /* Order does not show whether a plain unit is a step, a layer or a bucket. Pauses do: they divide units into groups,
  * which are steps, or separate all of them; otherwise there are no steps. */
 static void group_plain(struct work *w)
@@ -306,6 +332,7 @@ static void group_plain(struct work *w)
     for (uint32_t i = 0; i < u->n; i++) firsts[i] = w->list[u->anchors[i]];
     lag_find(w->items, firsts, u->n, &lag);
     free(firsts);
+    if (!lag && u->length == 1 && w->scalars) lag = lag_of_scalars(w);
     if (u->length == 1 && !all_alike(w, lag <= 1)) lag = 0;
     if (lag > 1) {
         for (uint32_t i = 0; i < u->n; i += lag) u->anchors[n++] = u->anchors[i];
