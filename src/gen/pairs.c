@@ -89,12 +89,13 @@ static bool runs(const struct work *w, const struct rs_gen_pair *p)
     return w->j->fate[p->src] == RS_GEN_STARTS && w->j->fate[p->dst] == RS_GEN_STARTS;
 }
 
-/* When the last peer of member m has started, and how long its data take; false: some peer never starts. */
-static bool meet(const struct work *w, int m, int64_t *from, double *move)
+/* When the last peer of member m has started, how long its data take, and by which factor its slowest link is slow; false:
+ * some peer never starts. */
+static bool meet(const struct work *w, int m, int64_t *from, double *move, double *slow)
 {
     struct rs_gen_job *j = w->j;
     const int *ranks = w->comm->ranks;
-    double out = 0, in = 0, out_slow = 1;
+    double out = 0, in = 0;
     bool net = false;
     *from = j->start[m];
     for (int i = w->begin[m]; i < w->begin[m + 1]; i++) {
@@ -103,15 +104,15 @@ static bool meet(const struct work *w, int m, int64_t *from, double *move)
         if (j->start[p->src] > *from) *from = j->start[p->src];
         if (j->start[p->dst] > *from) *from = j->start[p->dst];
         double factor = rs_gen_link_factor(j, ranks[p->src], ranks[p->dst]);
-        if (factor > out_slow) out_slow = factor;
+        if (factor > *slow) *slow = factor;
         net |= rs_gen_remote(j, ranks[p->src], ranks[p->dst]);
         if (p->src != p->dst) *(p->src == m ? &out : &in) += (double)p->bytes;
     }
-    *move = rs_gen_move_ns((uint64_t)(out > in ? out : in), net) * out_slow;
+    *move = rs_gen_move_ns((uint64_t)(out > in ? out : in), net) * *slow;
     return true;
 }
 
-static void hand_over(struct work *w, int m, int64_t from, double move)
+static void hand_over(struct work *w, int m, int64_t from, double move, double slow)
 {
     struct rs_gen_job *j = w->j;
     struct rs_gen_comm *comm = w->comm;
@@ -129,6 +130,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
     l->net_end = from + (int64_t)move - 1000;
     l->end = j->end[m];
     l->p2p = true;
+    l->fed_part = 1 - 0.875 / slow;
     for (int i = 0; i < count; i++) {
         int at = w->begin[m] + w->order[w->begin[m] + i];
         const struct rs_gen_task *k = &w->tasks[at];
@@ -149,6 +151,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
                                     .peer = k->peer,
                                     .channel = (uint8_t)((channel + ch) % j->cfg->channels),
                                     .send = k->send,
+                                    .fed_late = rs_gen_link_factor(j, rank, comm->ranks[k->peer]) < slow,
                                     .done = peer_there ? j->cfg->net_steps : 0,
                                     .state = k->send ? RS_ST_STEP_SEND_PEER_WAIT : RS_ST_STEP_RECV_WAIT};
     }
@@ -211,12 +214,12 @@ static void run(struct work *w, int comm, int depth, bool fanout)
     for (int m = 0; m < n; m++) {
         int rank = w->comm->ranks[m];
         int64_t from = j->start[m];
-        double move = 0;
+        double move = 0, slow = 1;
         if (j->fate[m] == RS_GEN_ABSENT) continue;
-        bool ends = j->fate[m] == RS_GEN_STARTS && meet(w, m, &from, &move);
+        bool ends = j->fate[m] == RS_GEN_STARTS && meet(w, m, &from, &move, &slow);
         if (ends) j->end[m] = from + (int64_t)move + rs_gen_op_spread(j, rank, 0);
         if (ends && j->end[m] < from + 1000) j->end[m] = from + 1000;
-        hand_over(w, m, from, move);
+        hand_over(w, m, from, move, slow);
         if (ends)
             rs_gen_op_done(j, rank, j->end[m]);
         else
