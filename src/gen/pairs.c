@@ -89,13 +89,14 @@ static bool runs(const struct work *w, const struct rs_gen_pair *p)
     return w->j->fate[p->src] == RS_GEN_STARTS && w->j->fate[p->dst] == RS_GEN_STARTS;
 }
 
-/* When the last peer of member m has started, how long its data take, and by which factor its slowest link is slow; false:
- * some peer never starts. */
-static bool meet(const struct work *w, int m, int64_t *from, double *move, double *slow)
+/* When the last peer of member m has started, how long its data take, of that the wait for credit, and by which factor its
+ * slowest link is slow; false: some peer never starts. */
+static bool meet(const struct work *w, int m, int64_t *from, double *move, double *credit, double *slow)
 {
     struct rs_gen_job *j = w->j;
     const int *ranks = w->comm->ranks;
     double out = 0, in = 0;
+    *credit = 0;
     bool net = false;
     *from = j->start[m];
     for (int i = w->begin[m]; i < w->begin[m + 1]; i++) {
@@ -105,22 +106,25 @@ static bool meet(const struct work *w, int m, int64_t *from, double *move, doubl
         if (j->start[p->dst] > *from) *from = j->start[p->dst];
         double factor = rs_gen_link_factor(j, ranks[p->src], ranks[p->dst]);
         if (factor > *slow) *slow = factor;
-        net |= rs_gen_remote(j, ranks[p->src], ranks[p->dst]);
+        bool remote = rs_gen_remote(j, ranks[p->src], ranks[p->dst]);
+        if (remote && j->ranks[ranks[p->dst]].credit_ns > *credit) *credit = j->ranks[ranks[p->dst]].credit_ns;
+        net |= remote;
         if (p->src != p->dst) *(p->src == m ? &out : &in) += (double)p->bytes;
     }
-    *move = rs_gen_move_ns((uint64_t)(out > in ? out : in), net) * *slow;
+    *move = rs_gen_move_ns(j, (uint64_t)(out > in ? out : in), net) * *slow + *credit;
     return true;
 }
 
-static void hand_over(struct work *w, int m, int64_t from, double move, double slow)
+static void hand_over(struct work *w, int m, int64_t from, double move, double credit, double slow)
 {
     struct rs_gen_job *j = w->j;
     struct rs_gen_comm *comm = w->comm;
     int rank = comm->ranks[m], n = comm->n, count = w->begin[m + 1] - w->begin[m];
     int channels = j->cfg->channels >= 4 ? 2 : 1;
     struct rs_gen_rank *r = &j->ranks[rank];
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_PROXY);
     if (r->proxy.slot->off || j->cfg->replays_unreported) return;
-    struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, count, count * channels);
+    struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, RS_GEN_MAIN, count, count * channels);
     l->ctx = comm->ctx[m];
     l->rank = m;
     l->pid = j->procs[r->process].pid;
@@ -129,8 +133,9 @@ static void hand_over(struct work *w, int m, int64_t from, double move, double s
     l->transfer = from;
     l->net_end = from + (int64_t)move - 1000;
     l->end = j->end[m];
+    l->fed_part = 1 - 0.875 * (move - credit) / (move > 0 ? move * slow : 1);
     l->p2p = true;
-    l->fed_part = 1 - 0.875 / slow;
+    l->rng = rng;
     for (int i = 0; i < count; i++) {
         int at = w->begin[m] + w->order[w->begin[m] + i];
         const struct rs_gen_task *k = &w->tasks[at];
@@ -142,7 +147,9 @@ static void hand_over(struct work *w, int m, int64_t from, double move, double s
                                                         .first_channel = (uint8_t)channel,
                                                         .nchannels = self ? 0 : (uint8_t)channels};
         if (!j->cfg->net || !rs_gen_remote(j, rank, comm->ranks[k->peer])) continue;
-        bool peer_there = j->fate[k->peer] == RS_GEN_STARTS;
+        bool peer_there = j->fate[k->peer] == RS_GEN_STARTS, waits = credit > 0 && l->end != RS_GEN_NEVER;
+        bool late = waits && j->ranks[comm->ranks[dst]].credit_ns > 0;
+        bool fast = rs_gen_link_factor(j, rank, comm->ranks[k->peer]) < slow;
         for (int ch = 0; ch < channels; ch++)
             l->nets[l->nnets++] =
                 (struct rs_gen_net){.parent = w->handles[at],
@@ -151,7 +158,8 @@ static void hand_over(struct work *w, int m, int64_t from, double move, double s
                                     .peer = k->peer,
                                     .channel = (uint8_t)((channel + ch) % j->cfg->channels),
                                     .send = k->send,
-                                    .fed_late = rs_gen_link_factor(j, rank, comm->ranks[k->peer]) < slow,
+                                    .late_credit = late,
+                                    .fed_late = (waits || fast) && !late,
                                     .done = peer_there ? j->cfg->net_steps : 0,
                                     .state = k->send ? RS_ST_STEP_SEND_PEER_WAIT : RS_ST_STEP_RECV_WAIT};
     }
@@ -207,21 +215,21 @@ static void run(struct work *w, int comm, int depth, bool fanout)
         if (j->fate[m] == RS_GEN_ABSENT) continue;
         p->ahead -= p->stuck;
         plan(w, m);
-        rs_gen_call_p2p(j, w->comm, m, w->tasks + w->begin[m], count, w->order + w->begin[m], depth,
+        rs_gen_call_p2p(j, w->comm, m, w->tasks + w->begin[m], count, w->order + w->begin[m], depth, RS_GEN_MAIN,
                         w->handles + w->begin[m]);
-        if (j->fate[m] == RS_GEN_STARTS) j->start[m] = rs_gen_op_start(j, rank, j->kl[m]);
+        if (j->fate[m] == RS_GEN_STARTS) j->start[m] = rs_gen_op_start(j, rank, j->kl[m], RS_GEN_MAIN);
     }
     for (int m = 0; m < n; m++) {
         int rank = w->comm->ranks[m];
         int64_t from = j->start[m];
-        double move = 0, slow = 1;
+        double move = 0, credit = 0, slow = 1;
         if (j->fate[m] == RS_GEN_ABSENT) continue;
-        bool ends = j->fate[m] == RS_GEN_STARTS && meet(w, m, &from, &move, &slow);
+        bool ends = j->fate[m] == RS_GEN_STARTS && meet(w, m, &from, &move, &credit, &slow);
         if (ends) j->end[m] = from + (int64_t)move + rs_gen_op_spread(j, rank, 0);
         if (ends && j->end[m] < from + 1000) j->end[m] = from + 1000;
-        hand_over(w, m, from, move, slow);
+        hand_over(w, m, from, move, credit, slow);
         if (ends)
-            rs_gen_op_done(j, rank, j->end[m]);
+            rs_gen_op_done(j, rank, j->end[m], RS_GEN_MAIN);
         else
             rs_gen_op_stuck(j, rank);
         rs_gen_proxy_until(&j->ranks[rank].proxy, rs_gen_process_of(j, rank)->cpu);
