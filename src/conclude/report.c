@@ -121,28 +121,61 @@ static void say_late(struct rs_report *r)
 
 /* ---- other sentences ---- */
 
+static void host_words(struct rs_strbuf *s, const struct rs_model *m, uint32_t host)
+{
+    const char *name = rs_host_name(m, host);
+    rs_strbuf_printf(s, "host %s", name ? name : "?");
+}
+
+/* Who: "the link from rank 1 to rank 2", "rank 1 is slow sending to 3 peers: the network". */
+static void slow_words(struct rs_strbuf *s, const struct rs_report *r, const struct rs_slow_link *x)
+{
+    const struct rs_model *m = r->view.model;
+    const struct rs_link_row *row = &r->network.rows[x->row];
+    switch (x->scope) {
+    case RS_SLOW_LINK:
+        rs_strbuf_puts(s, "the link from ");
+        rs_rank_words(s, m, row->rank_id);
+        rs_strbuf_puts(s, " to ");
+        if (row->peer_id != RS_NONE)
+            rs_rank_words(s, m, row->peer_id);
+        else
+            rs_strbuf_puts(s, "a rank without a recording");
+        return;
+    case RS_SLOW_SENDER: rs_rank_words(s, m, row->rank_id); break;
+    case RS_SLOW_RECEIVER: rs_rank_words(s, m, row->peer_id); break;
+    case RS_SLOW_SENDING_HOST: host_words(s, m, m->ranks[row->rank_id].host); break;
+    case RS_SLOW_RECEIVING_HOST: host_words(s, m, m->ranks[row->peer_id].host); break;
+    }
+    bool sends = x->scope == RS_SLOW_SENDER || x->scope == RS_SLOW_SENDING_HOST;
+    uint32_t other = sends ? x->peer_host : x->host;
+    rs_strbuf_printf(s, " is slow %s ", sends ? "sending to" : "receiving from");
+    if (other != RS_NONE && x->place == RS_LINK_BETWEEN_HOSTS)
+        host_words(s, m, other);
+    else if (x->scope == RS_SLOW_SENDER || x->scope == RS_SLOW_RECEIVER)
+        rs_strbuf_printf(s, "%" PRIu32 " peers", x->links);
+    else
+        rs_strbuf_puts(s, "other hosts");
+    rs_strbuf_printf(s, " (%" PRIu32 " links): the network", x->links);
+}
+
 static void say_links(struct rs_report *r)
 {
     for (uint32_t i = 0; i < r->network.nslow && i < 2; i++) {
         const struct rs_slow_link *x = &r->network.slow[i];
-        const struct rs_link_row *row = &r->network.rows[x->row];
         struct rs_strbuf s = {0};
-        if (x->scope == RS_SLOW_LINK) {
-            rs_strbuf_puts(&s, "the link from ");
-            rs_rank_words(&s, r->view.model, row->rank_id);
-            rs_strbuf_puts(&s, " to ");
-            if (row->peer_id != RS_NONE)
-                rs_rank_words(&s, r->view.model, row->peer_id);
-            else
-                rs_strbuf_puts(&s, "a rank without a recording");
-        } else {
-            rs_rank_words(&s, r->view.model, x->scope == RS_SLOW_SENDER ? row->rank_id : row->peer_id);
-            rs_strbuf_printf(&s, " is slow %s %" PRIu32 " peers: the network",
-                             x->scope == RS_SLOW_SENDER ? "sending to" : "receiving from", x->links);
-        }
-        rs_strbuf_printf(&s, " takes %.1f times as long per byte as the median of similar links: check that %s.",
-                         x->slower,
-                         x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and cable");
+        slow_words(&s, r, x);
+        rs_strbuf_printf(&s, " takes %.1f times (%.1f to %.1f) as long per message as the median of similar links",
+                         x->slower, x->low, x->high);
+        if (x->place == RS_LINK_BETWEEN_HOSTS)
+            rs_strbuf_printf(&s, ": check %s.",
+                             x->scope == RS_SLOW_LINK ? "that path (NIC, cable, switch port)"
+                                                      : "its NIC, cable and switch port");
+        else if (x->place == RS_LINK_IN_HOST)
+            rs_strbuf_puts(
+                &s, ", inside one host: check why NCCL uses the network there (shared memory or P2P disabled?).");
+        else
+            rs_strbuf_puts(&s, ".");
         say(r, &s);
     }
 }

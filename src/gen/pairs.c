@@ -89,12 +89,13 @@ static bool runs(const struct work *w, const struct rs_gen_pair *p)
     return w->j->fate[p->src] == RS_GEN_STARTS && w->j->fate[p->dst] == RS_GEN_STARTS;
 }
 
-/* When the last peer of member m has started, and how long its data take; false: some peer never starts. */
-static bool meet(const struct work *w, int m, int64_t *from, double *move, double *credit)
+/* When the last peer of member m has started, how long its data take, of that the wait for credit, and by which factor its
+ * slowest link is slow; false: some peer never starts. */
+static bool meet(const struct work *w, int m, int64_t *from, double *move, double *credit, double *slow)
 {
     struct rs_gen_job *j = w->j;
     const int *ranks = w->comm->ranks;
-    double out = 0, in = 0, out_slow = 1;
+    double out = 0, in = 0;
     *credit = 0;
     bool net = false;
     *from = j->start[m];
@@ -104,17 +105,17 @@ static bool meet(const struct work *w, int m, int64_t *from, double *move, doubl
         if (j->start[p->src] > *from) *from = j->start[p->src];
         if (j->start[p->dst] > *from) *from = j->start[p->dst];
         double factor = rs_gen_link_factor(j, ranks[p->src], ranks[p->dst]);
-        if (factor > out_slow) out_slow = factor;
+        if (factor > *slow) *slow = factor;
         bool remote = rs_gen_remote(j, ranks[p->src], ranks[p->dst]);
         if (remote && j->ranks[ranks[p->dst]].credit_ns > *credit) *credit = j->ranks[ranks[p->dst]].credit_ns;
         net |= remote;
         if (p->src != p->dst) *(p->src == m ? &out : &in) += (double)p->bytes;
     }
-    *move = rs_gen_move_ns(j, (uint64_t)(out > in ? out : in), net) * out_slow + *credit;
+    *move = rs_gen_move_ns(j, (uint64_t)(out > in ? out : in), net) * *slow + *credit;
     return true;
 }
 
-static void hand_over(struct work *w, int m, int64_t from, double move, double credit)
+static void hand_over(struct work *w, int m, int64_t from, double move, double credit, double slow)
 {
     struct rs_gen_job *j = w->j;
     struct rs_gen_comm *comm = w->comm;
@@ -132,7 +133,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move, double c
     l->transfer = from;
     l->net_end = from + (int64_t)move - 1000;
     l->end = j->end[m];
-    l->fed_part = 1 - 0.875 * (move - credit) / (move > 0 ? move : 1);
+    l->fed_part = 1 - 0.875 * (move - credit) / (move > 0 ? move * slow : 1);
     l->p2p = true;
     l->rng = rng;
     for (int i = 0; i < count; i++) {
@@ -148,6 +149,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move, double c
         if (!j->cfg->net || !rs_gen_remote(j, rank, comm->ranks[k->peer])) continue;
         bool peer_there = j->fate[k->peer] == RS_GEN_STARTS, waits = credit > 0 && l->end != RS_GEN_NEVER;
         bool late = waits && j->ranks[comm->ranks[dst]].credit_ns > 0;
+        bool fast = rs_gen_link_factor(j, rank, comm->ranks[k->peer]) < slow;
         for (int ch = 0; ch < channels; ch++)
             l->nets[l->nnets++] =
                 (struct rs_gen_net){.parent = w->handles[at],
@@ -157,7 +159,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move, double c
                                     .channel = (uint8_t)((channel + ch) % j->cfg->channels),
                                     .send = k->send,
                                     .late_credit = late,
-                                    .fed_late = waits && !late,
+                                    .fed_late = (waits || fast) && !late,
                                     .done = peer_there ? j->cfg->net_steps : 0,
                                     .state = k->send ? RS_ST_STEP_SEND_PEER_WAIT : RS_ST_STEP_RECV_WAIT};
     }
@@ -220,12 +222,12 @@ static void run(struct work *w, int comm, int depth, bool fanout)
     for (int m = 0; m < n; m++) {
         int rank = w->comm->ranks[m];
         int64_t from = j->start[m];
-        double move = 0, credit = 0;
+        double move = 0, credit = 0, slow = 1;
         if (j->fate[m] == RS_GEN_ABSENT) continue;
-        bool ends = j->fate[m] == RS_GEN_STARTS && meet(w, m, &from, &move, &credit);
+        bool ends = j->fate[m] == RS_GEN_STARTS && meet(w, m, &from, &move, &credit, &slow);
         if (ends) j->end[m] = from + (int64_t)move + rs_gen_op_spread(j, rank, 0);
         if (ends && j->end[m] < from + 1000) j->end[m] = from + 1000;
-        hand_over(w, m, from, move, credit);
+        hand_over(w, m, from, move, credit, slow);
         if (ends)
             rs_gen_op_done(j, rank, j->end[m], RS_GEN_MAIN);
         else
