@@ -169,7 +169,7 @@ static void drop_incomplete(float *late, const uint32_t *nodes, const struct rs_
         }
         for (uint32_t r = 0; r < nranks; r++) {
             uint32_t n = nodes[(size_t)r * steps + s], role = roles->of[r];
-            if (role != RS_NONE && n < most[role] - most[role] / 10) late[(size_t)r * steps + s] = NAN;
+            if (role != RS_NONE && 3 * n < 2 * most[role]) late[(size_t)r * steps + s] = NAN;
         }
     }
     free(most);

@@ -70,6 +70,7 @@ static void set_saving(struct rs_finding *f, const struct rs_whatif_case *c)
 static int64_t worth(const struct rs_finding *f)
 {
     if (f->kind == RS_ONE_OFF) return f->cost_ns;
+    if (f->scope == RS_SCOPE_LINK && f->saving_ns == RS_TIME_NONE) return 0;
     return f->saving_ns != RS_TIME_NONE ? f->saving_ns : f->late_ns * (int64_t)f->late_steps;
 }
 
@@ -82,14 +83,18 @@ static bool matters(const struct rs_findings *f, const struct rs_finding *x)
 
 /* ---- who ---- */
 
-static void name_rank(struct rs_finding *f, const struct rs_model *m)
+static void set_rank(struct rs_finding *f, const struct rs_model *m, uint32_t rank_id)
 {
     struct rs_strbuf s = {0};
-    int32_t number = m->ranks[f->rank_id].number;
+    int32_t number = m->ranks[rank_id].number;
+    f->rank_id = rank_id;
+    f->host = m->ranks[rank_id].host;
+    f->ranks = rs_alloc(sizeof *f->ranks);
+    f->ranks[f->nranks++] = rank_id;
     if (number >= 0)
         rs_strbuf_printf(&s, "rank %" PRId32, number);
     else
-        rs_rank_words(&s, m, f->rank_id);
+        rs_rank_words(&s, m, rank_id);
     rs_strbuf_take(&s, &f->name);
 }
 
@@ -152,11 +157,7 @@ static void find_ranks(struct work *w)
     for (uint32_t r = 0; r < w->m->nranks; r++) {
         if (!w->ranks.rows[r].found) continue;
         struct rs_finding *f = add(w->out, RS_PERSISTENT, RS_SCOPE_RANK);
-        f->rank_id = r;
-        f->host = w->m->ranks[r].host;
-        f->ranks = rs_alloc(sizeof *f->ranks);
-        f->ranks[f->nranks++] = r;
-        name_rank(f, w->m);
+        set_rank(f, w->m, r);
         take_row(f, &w->ranks.rows[r]);
         set_why(w, f);
         set_saving(f, rs_whatif_add(w->of->whatif, RS_CURE_RANK, r));
@@ -314,6 +315,70 @@ static void find_group(struct work *w)
     if (late >= 2) make_group(w, in, n, late, best);
     free(in);
 }
+/* ---- links ---- */
+
+static const char *link_advice(const struct rs_slow_link *x)
+{
+    if (x->place == RS_LINK_IN_HOST) return "it is inside one host: check why NCCL uses the network there";
+    if (x->place != RS_LINK_BETWEEN_HOSTS) return NULL;
+    return x->scope == RS_SLOW_LINK ? "check that path (NIC, cable, switch port)" : "check its NIC, cable and switch port";
+}
+
+static void take_links(struct work *w)
+{
+    const struct rs_matrix *n = w->of->network;
+    for (uint32_t i = 0; i < n->nslow; i++) {
+        const struct rs_slow_link *x = &n->slow[i];
+        const struct rs_link_row *row = &n->rows[x->row];
+        struct rs_finding *f = add(w->out, RS_PERSISTENT, RS_SCOPE_LINK);
+        f->slow = x;
+        f->link = row;
+        f->rank_id = x->rank_id;
+        f->peer_id = x->peer_id;
+        f->host = x->host;
+        f->ranks = rs_alloc(2 * sizeof *f->ranks);
+        if (x->rank_id != RS_NONE) f->ranks[f->nranks++] = x->rank_id;
+        if (x->peer_id != RS_NONE) f->ranks[f->nranks++] = x->peer_id;
+        rs_asprintf(&f->name, "link %" PRId32 "-%" PRId32, w->m->ranks[row->rank_id].number,
+                    row->peer_id != RS_NONE ? w->m->ranks[row->peer_id].number : -1);
+        f->p_value = x->p_value;
+        f->advice = link_advice(x);
+        f->named = true;
+    }
+}
+
+/* ---- compute ---- */
+
+/* GPUs that compute longer than their equals: why a rank is late, or, if that is hidden, a finding of its own. */
+static void take_compute(struct work *w)
+{
+    const struct rs_compute *c = w->of->compute;
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct rs_compute_row *x = &c->rows[i];
+        struct rs_finding *f = NULL;
+        for (uint32_t k = 0; k < w->out->n && !f; k++)
+            if (w->out->rows[k].scope == RS_SCOPE_RANK && w->out->rows[k].rank_id == x->rank_id) f = &w->out->rows[k];
+        if (!f) {
+            f = add(w->out, RS_PERSISTENT, RS_SCOPE_RANK);
+            set_rank(f, w->m, x->rank_id);
+            f->steps = x->steps;
+            f->late_steps = x->late;
+            f->late_ns = x->excess_ns;
+            f->late_low_ns = x->low_ns;
+            f->late_high_ns = x->high_ns;
+            f->p_value = x->p;
+            f->computes = true;
+            set_saving(f, rs_whatif_add(w->of->whatif, RS_CURE_RANK, x->rank_id));
+            f->named = matters(w->out, f);
+        }
+        f->why = rs_compute_why(x);
+        f->advice = rs_compute_is_slower(x)
+                        ? "its kernels take longer than those of its equals: check that GPU (clocks, thermals, other "
+                          "programs on it)"
+                        : "it runs more kernels than its equals: check its share of the work";
+    }
+}
+
 /* ---- sporadic ---- */
 
 /* What every step waits for whoever is last. */
@@ -337,15 +402,10 @@ static void take_one_offs(struct work *w)
         const struct rs_one_off *x = &o->rows[i];
         if ((double)x->excess_ns < RS_FINDING_SHARE * (double)w->out->run_ns) continue;
         struct rs_finding *f = add(w->out, RS_ONE_OFF, x->rank_id != RS_NONE ? RS_SCOPE_RANK : RS_SCOPE_RUN);
-        f->rank_id = x->rank_id;
-        if (x->rank_id != RS_NONE) {
-            f->host = w->m->ranks[x->rank_id].host;
-            f->ranks = rs_alloc(sizeof *f->ranks);
-            f->ranks[f->nranks++] = x->rank_id;
-            name_rank(f, w->m);
-        } else {
+        if (x->rank_id != RS_NONE)
+            set_rank(f, w->m, x->rank_id);
+        else
             f->name = rs_strdup("run");
-        }
         f->at_ns = x->at_ns;
         f->cost_ns = x->excess_ns;
         f->why = x->text;
@@ -363,12 +423,25 @@ static int by_importance(const void *a, const void *b)
     return p != q ? (p > q ? -1 : 1) : (int)(x->rank_id > y->rank_id) - (int)(x->rank_id < y->rank_id);
 }
 
+/* Steps with a one-off say nothing about what is persistent; unless they are many, and so not one-offs. */
+static void leave_one_offs_out(struct work *w)
+{
+    const struct rs_one_offs *o = w->of->one_offs;
+    uint32_t steps = w->of->steps->n, n = 0;
+    for (uint32_t i = 0; i < o->n; i++) n += !o->rows[i].left_out;
+    if (3 * n > steps - w->of->steps->warmup) return;
+    for (uint32_t i = 0; i < o->n; i++)
+        for (uint32_t r = 0; o->rows[i].step < steps && r < w->m->nranks; r++)
+            w->late[(size_t)r * steps + o->rows[i].step] = NAN;
+}
+
 void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
 {
     *f = (struct rs_findings){.seen_ns = NAN};
     const struct rs_graph *g = &of->whatif->graph;
     struct work w = {.out = f, .of = of, .m = of->view->model};
     f->run_ns = rs_graph_makespan(g);
+    take_links(&w);
     if (!g->nnodes || !of->steps->n) return;
     if (of->steps->warmup && of->steps->warmup < of->steps->n)
         f->run_ns = rs_time_minus(g->end, of->steps->rows[of->steps->warmup].from);
@@ -377,9 +450,11 @@ void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
     w.late = rs_alloc(((size_t)g->nranks * of->steps->n + 1) * sizeof *w.late);
     rs_excess_by_step(&excess, of->roles, of->steps, w.late);
     rs_excess_free(&excess);
+    leave_one_offs_out(&w);
     find_ranks(&w);
     if (w.m->nhosts > 1) find_hosts(&w);
     find_group(&w);
+    take_compute(&w);
     if (f->compared) find_sporadic(&w);
     take_one_offs(&w);
     qsort(f->rows, f->n, sizeof *f->rows, by_importance);
@@ -426,9 +501,11 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
     else
         rs_strbuf_puts(s, x->name);
     bool several = x->scope == RS_SCOPE_GROUP;
-    rs_strbuf_puts(s, x->scope == RS_SCOPE_HOST ? ": its ranks start " : several ? " each start " : " starts ");
+    rs_strbuf_puts(s, x->scope == RS_SCOPE_HOST ? ": its ranks start " : several         ? " each start "
+                      : x->computes   ? " computes "
+                                      : " starts ");
     say_interval(s, x->late_ns, x->late_low_ns, x->late_high_ns);
-    rs_strbuf_printf(s, "%s later than %s, in %" PRIu32 " of %" PRIu32 " steps; ", several ? " or more" : "",
+    rs_strbuf_printf(s, "%s %s than %s, in %" PRIu32 " of %" PRIu32 " steps; ", several ? " or more" : "", x->computes ? "longer per step" : "later",
                      x->scope == RS_SCOPE_HOST ? "equal ranks of other hosts"
                      : several                 ? "their equals"
                                                : "its equals",
@@ -445,10 +522,64 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
     rs_strbuf_printf(s, " (`ringscope whatif --take-out '%s'`).", x->name);
 }
 
+static void host_words(struct rs_strbuf *s, const struct rs_model *m, uint32_t host)
+{
+    const char *name = rs_host_name(m, host);
+    rs_strbuf_printf(s, "host %s", name ? name : "?");
+}
+
+/* Who: "the link from rank 1 to rank 2", "rank 1 is slow sending to 3 peers: the network". */
+static void slow_words(struct rs_strbuf *s, const struct rs_model *m, const struct rs_slow_link *x,
+                       const struct rs_link_row *row)
+{
+    switch (x->scope) {
+    case RS_SLOW_LINK:
+        rs_strbuf_puts(s, "the link from ");
+        rs_rank_words(s, m, row->rank_id);
+        rs_strbuf_puts(s, " to ");
+        if (row->peer_id != RS_NONE)
+            rs_rank_words(s, m, row->peer_id);
+        else
+            rs_strbuf_puts(s, "a rank without a recording");
+        return;
+    case RS_SLOW_SENDER: rs_rank_words(s, m, row->rank_id); break;
+    case RS_SLOW_RECEIVER: rs_rank_words(s, m, row->peer_id); break;
+    case RS_SLOW_SENDING_HOST: host_words(s, m, m->ranks[row->rank_id].host); break;
+    case RS_SLOW_RECEIVING_HOST: host_words(s, m, m->ranks[row->peer_id].host); break;
+    }
+    bool sends = x->scope == RS_SLOW_SENDER || x->scope == RS_SLOW_SENDING_HOST;
+    uint32_t other = sends ? x->peer_host : x->host;
+    rs_strbuf_printf(s, " is slow %s ", sends ? "sending to" : "receiving from");
+    if (other != RS_NONE && x->place == RS_LINK_BETWEEN_HOSTS)
+        host_words(s, m, other);
+    else if (x->scope == RS_SLOW_SENDER || x->scope == RS_SLOW_RECEIVER)
+        rs_strbuf_printf(s, "%" PRIu32 " peers", x->links);
+    else
+        rs_strbuf_puts(s, "other hosts");
+    rs_strbuf_printf(s, " (%" PRIu32 " links): the network", x->links);
+}
+
+static void say_link(struct rs_strbuf *s, const struct rs_findings *f, const struct rs_finding *x, const struct rs_model *m)
+{
+    slow_words(s, m, x->slow, x->link);
+    rs_strbuf_printf(s, " takes %.1f times (%.1f to %.1f) as long per message as the median of similar links",
+                     x->slow->slower, x->slow->low, x->slow->high);
+    if (x->saving_ns != RS_TIME_NONE) {
+        rs_strbuf_puts(s, "; without that the run takes ");
+        say_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
+        rs_strbuf_puts(s, " less");
+        say_share(s, f, x->saving_ns);
+    }
+    if (x->advice) rs_strbuf_printf(s, ": %s", x->advice);
+    rs_strbuf_puts(s, " (`ringscope report --json | jq .slow_links`).");
+}
+
 void rs_finding_say(struct rs_strbuf *s, const struct rs_findings *f, const struct rs_finding *x,
                     const struct rs_model *m)
 {
-    if (x->kind == RS_PERSISTENT) {
+    if (x->slow) {
+        say_link(s, f, x, m);
+    } else if (x->kind == RS_PERSISTENT) {
         say_persistent(s, f, x, m);
     } else if (x->kind == RS_SPORADIC) {
         rs_strbuf_puts(s, "every step waits ");

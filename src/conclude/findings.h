@@ -5,13 +5,15 @@
  * RS_FINDING_SHARE of it. Ranks that are late together are one finding: by what they share, if together they explain more
  * than the worst of them alone.
  *
- * Borrows the model and one-offs; owns the rest until rs_findings_free(). One thread at a time. */
+ * Borrows the model, one-offs and links; owns the rest until rs_findings_free(). One thread at a time. */
 #ifndef RS_CONCLUDE_FINDINGS_H
 #define RS_CONCLUDE_FINDINGS_H
 
+#include "analyse/network.h"
 #include "analyse/one_offs.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
+#include "conclude/compute.h"
 #include "conclude/roles.h"
 #include "conclude/whatif.h"
 
@@ -35,6 +37,9 @@ struct rs_finding {
     double p_value; /* NAN: does not apply */
     const char *why; /* "launched late"; of a one-off: what happened. NULL: unknown. Borrowed from `one_offs` */
     const char *advice; /* NULL: nothing is known that would support one */
+    const struct rs_slow_link *slow; /* of a link, and the slowest of its links; else NULL. Borrowed */
+    const struct rs_link_row *link;
+    bool computes; /* it is not late, but computes longer: its lateness is hidden */
     bool named; /* a culprit in the conclusion */
 };
 
@@ -52,6 +57,8 @@ struct rs_findings_of {
     const struct rs_steps *steps;
     const struct rs_stragglers *stragglers;
     const struct rs_one_offs *one_offs;
+    const struct rs_matrix *network;
+    const struct rs_compute *compute;
     const struct rs_roles *roles;
     struct rs_whatif *whatif; /* cases of all findings are added */
 };

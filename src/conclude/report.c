@@ -82,7 +82,10 @@ static void say_nobody(struct rs_report *r)
 {
     const struct rs_findings *f = &r->findings;
     struct rs_strbuf s = {0};
-    rs_strbuf_puts(&s, f->hosts ? "no rank or host" : "no rank");
+    bool links = r->network.judged > 0;
+    rs_strbuf_puts(&s, f->hosts ? links ? "no rank, host or link" : "no rank or host"
+                       : links  ? "no rank or link"
+                                : "no rank");
     rs_strbuf_puts(&s, " stands out: ");
     if (isnan(f->seen_ns)) {
         rs_strbuf_printf(&s, "but %" PRIu32 " steps of %" PRIu32 " ranks are too few, or too noisy, to be sure.",
@@ -120,65 +123,6 @@ static void say_late(struct rs_report *r)
 }
 
 /* ---- other sentences ---- */
-
-static void host_words(struct rs_strbuf *s, const struct rs_model *m, uint32_t host)
-{
-    const char *name = rs_host_name(m, host);
-    rs_strbuf_printf(s, "host %s", name ? name : "?");
-}
-
-/* Who: "the link from rank 1 to rank 2", "rank 1 is slow sending to 3 peers: the network". */
-static void slow_words(struct rs_strbuf *s, const struct rs_report *r, const struct rs_slow_link *x)
-{
-    const struct rs_model *m = r->view.model;
-    const struct rs_link_row *row = &r->network.rows[x->row];
-    switch (x->scope) {
-    case RS_SLOW_LINK:
-        rs_strbuf_puts(s, "the link from ");
-        rs_rank_words(s, m, row->rank_id);
-        rs_strbuf_puts(s, " to ");
-        if (row->peer_id != RS_NONE)
-            rs_rank_words(s, m, row->peer_id);
-        else
-            rs_strbuf_puts(s, "a rank without a recording");
-        return;
-    case RS_SLOW_SENDER: rs_rank_words(s, m, row->rank_id); break;
-    case RS_SLOW_RECEIVER: rs_rank_words(s, m, row->peer_id); break;
-    case RS_SLOW_SENDING_HOST: host_words(s, m, m->ranks[row->rank_id].host); break;
-    case RS_SLOW_RECEIVING_HOST: host_words(s, m, m->ranks[row->peer_id].host); break;
-    }
-    bool sends = x->scope == RS_SLOW_SENDER || x->scope == RS_SLOW_SENDING_HOST;
-    uint32_t other = sends ? x->peer_host : x->host;
-    rs_strbuf_printf(s, " is slow %s ", sends ? "sending to" : "receiving from");
-    if (other != RS_NONE && x->place == RS_LINK_BETWEEN_HOSTS)
-        host_words(s, m, other);
-    else if (x->scope == RS_SLOW_SENDER || x->scope == RS_SLOW_RECEIVER)
-        rs_strbuf_printf(s, "%" PRIu32 " peers", x->links);
-    else
-        rs_strbuf_puts(s, "other hosts");
-    rs_strbuf_printf(s, " (%" PRIu32 " links): the network", x->links);
-}
-
-static void say_links(struct rs_report *r)
-{
-    for (uint32_t i = 0; i < r->network.nslow && i < 2; i++) {
-        const struct rs_slow_link *x = &r->network.slow[i];
-        struct rs_strbuf s = {0};
-        slow_words(&s, r, x);
-        rs_strbuf_printf(&s, " takes %.1f times (%.1f to %.1f) as long per message as the median of similar links",
-                         x->slower, x->low, x->high);
-        if (x->place == RS_LINK_BETWEEN_HOSTS)
-            rs_strbuf_printf(&s, ": check %s.",
-                             x->scope == RS_SLOW_LINK ? "that path (NIC, cable, switch port)"
-                                                      : "its NIC, cable and switch port");
-        else if (x->place == RS_LINK_IN_HOST)
-            rs_strbuf_puts(
-                &s, ", inside one host: check why NCCL uses the network there (shared memory or P2P disabled?).");
-        else
-            rs_strbuf_puts(&s, ".");
-        say(r, &s);
-    }
-}
 
 static void say_steps(struct rs_report *r)
 {
@@ -341,7 +285,6 @@ static void conclusion_make(struct rs_report *r)
     }
     bool hangs = say_hang(r);
     say_late(r);
-    say_links(r);
     say_reached(r);
     say_steps(r);
     say_doubts(r);
@@ -440,6 +383,8 @@ static void judge(struct rs_report *r, const struct rs_filter *filter)
                                                             .steps = &r->steps,
                                                             .stragglers = &r->stragglers,
                                                             .one_offs = &r->one_offs,
+                                                            .network = &r->network,
+                                                            .compute = &r->compute,
                                                             .roles = &r->roles,
                                                             .whatif = &r->whatif});
     for (uint32_t i = 0; i < r->findings.n; i++)
