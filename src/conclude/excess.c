@@ -53,7 +53,7 @@ static void find_places(struct rs_excess *e, const struct rs_roles *roles, bool 
         const struct rs_node *x = &g->nodes[i];
         uint32_t role = roles ? roles->of[x->rank_id] : 0;
         e->place[i] = RS_NONE;
-        if (role == RS_NONE || (steps && x->step == RS_NONE)) continue;
+        if (!x->recorded || role == RS_NONE || (steps && x->step == RS_NONE)) continue;
         uint64_t when = steps ? (uint64_t)x->step << 32 | x->position : x->ordinal;
         uint64_t what = (uint64_t)role << 32 | x->signature;
         e->place[i] = number(&ids, rs_mix(rs_mix(1, what), when), &e->nplaces);

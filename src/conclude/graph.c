@@ -17,13 +17,14 @@
 enum {
     LOST_SHARE = 20, /* refused, if one in this many parts is lost */
     MOST_NODES = 1 << 28, /* more take tens of GiB */
+    LONG_SPREADS = 4, /* from the median of tails to their ninth decile: beyond, somebody was late */
     RESOLUTION_NS = 2 * RS_ONE_CLOCK_NS, /* of the difference of an end and a start on one clock */
 };
 
 struct work {
     struct rs_graph *g;
     const struct rs_view *view;
-    uint32_t *members; /* by node */
+    uint32_t *members, *parts; /* by node: the model's; part RS_NONE: not recorded */
     uint32_t *classes; /* by node: what it is, numbered from 0 */
     int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
     uint32_t *seen; /* by node: the last one that needs it */
@@ -31,6 +32,9 @@ struct work {
     uint32_t nclasses;
     uint64_t untimed; /* parts without times that were requested, in processes with losses */
     uint64_t unclocked, shared; /* operations of several ranks: on clocks that cannot be compared; in all */
+    /* By class, of tails in operations of which everything is recorded: the median, and what is longer beyond their spread;
+     * RS_TIME_NONE: unknown. */
+    int64_t *usual, *long_tail;
 };
 
 static uint32_t number(struct rs_map *ids, uint64_t key, uint32_t *count)
@@ -43,26 +47,34 @@ static uint32_t number(struct rs_map *ids, uint64_t key, uint32_t *count)
 
 /* ---- nodes ---- */
 
-/* What a rank does in an operation. Sizes of sends and of all-to-alls depend on the data; sends and receives are
- * distinguished by the distance to the peer. */
-static uint64_t class_key(const struct rs_model *m, const struct rs_op_rank *r)
+/* What a member does in an operation. Sizes of sends and of all-to-alls depend on the data; sends and receives are
+ * distinguished by the distance to the peer, `how` by bits: 1 sends, 2 receives. */
+static uint64_t class_key(const struct rs_model *m, uint32_t op, uint32_t member, uint64_t how)
 {
     const struct rs_ops *o = &m->ops;
-    uint32_t op = r->op, comm = o->comm[op];
+    uint32_t comm = o->comm[op];
+    int32_t own = m->members[member].rank;
     bool sized = o->kind[op] == RS_OP_COLL && strcmp(rs_model_text(m, o->func[op]), "AlltoAll") != 0;
-    uint64_t shape = comm == RS_NONE ? 0 : m->comms[comm].class, how = 0;
+    uint64_t shape = comm == RS_NONE ? 0 : m->comms[comm].class;
     if (comm != RS_NONE && m->comms[comm].class == RS_NONE) shape = UINT64_C(1) << 32 | (uint32_t)m->comms[comm].nranks;
+    if (o->kind[op] == RS_OP_PAIR) {
+        int32_t peer = own == o->root[op] ? o->dst[op] : o->root[op];
+        how = (own == o->root[op] ? 1 : 2) | (uint64_t)((uint32_t)peer - (uint32_t)own) << 2;
+    }
+    if (rs_func_has_root(m, o->func[op])) how |= own == o->root[op] ? 4 : 0;
+    uint64_t key = rs_mix(rs_mix(1, shape), (uint64_t)o->kind[op] << 16 | o->func[op]);
+    return rs_mix(rs_mix(key, how), sized ? o->bytes[op] : 0);
+}
+
+/* Which of sending and receiving a rank does. */
+static uint64_t sends_and_receives(const struct rs_model *m, const struct rs_op_rank *r)
+{
+    uint64_t how = 0;
     for (uint32_t i = 0; i < r->parts; i++) {
         uint8_t kind = m->parts.kind[m->order[r->at + i]];
         how |= kind == RS_PART_SEND ? 1 : kind == RS_PART_RECV ? 2 : 0;
     }
-    if (o->kind[op] == RS_OP_PAIR) {
-        int32_t own = m->members[m->parts.member[r->part]].rank;
-        how |= (uint64_t)(uint32_t)(m->parts.peer[r->part] - own) << 2;
-    }
-    if (rs_func_has_root(m, o->func[op])) how |= (m->members[m->parts.member[r->part]].rank == o->root[op]) ? 4 : 0;
-    uint64_t key = rs_mix(rs_mix(1, shape), (uint64_t)o->kind[op] << 16 | o->func[op]);
-    return rs_mix(rs_mix(key, how), sized ? o->bytes[op] : 0);
+    return how;
 }
 
 static bool is_lossy(const struct rs_proc *p)
@@ -100,42 +112,94 @@ static bool bound_end(const struct rs_model *m, const struct rs_op_rank *r, int6
     return known && *most != RS_TIME_NONE;
 }
 
-static void add_node(struct work *w, const struct rs_op_rank *r)
+static void add_node(struct work *w, const struct rs_node *x, uint32_t member, uint32_t part, uint64_t class,
+                     int64_t before)
 {
-    const struct rs_model *m = w->view->model;
     struct rs_graph *g = w->g;
-    uint32_t member = m->parts.member[r->part], rank_id = m->members[member].rank_id, n = g->nnodes;
-    if (rank_id == RS_NONE || rank_id >= m->nranks) return;
-    if (r->start == RS_TIME_NONE) {
-        const struct rs_proc *p = rs_part_proc(m, r->part);
-        w->untimed += is_lossy(p) && is_requested(p, m->parts.enqueued[r->part]);
-        return;
-    }
-    struct rs_node x = {.start = r->start, .rank_id = rank_id, .op = g->nops, .pred = RS_NONE, .step = RS_NONE};
-    int64_t most;
-    x.end_known = bound_end(m, r, &x.end, &most);
-    if (x.end_known) x.end = most;
-    g->unknown_ends += !x.end_known;
-    uint32_t cap = g->cap_nodes;
+    uint32_t n = g->nnodes, cap = g->cap_nodes;
     RS_ROOM(g->nodes, n, g->cap_nodes);
     if (cap != g->cap_nodes) {
         w->members = rs_realloc(w->members, g->cap_nodes * sizeof *w->members);
+        w->parts = rs_realloc(w->parts, g->cap_nodes * sizeof *w->parts);
         w->classes = rs_realloc(w->classes, g->cap_nodes * sizeof *w->classes);
         w->before = rs_realloc(w->before, g->cap_nodes * sizeof *w->before);
     }
     w->members[n] = member;
-    w->classes[n] = number(&w->class_ids, class_key(m, r), &w->nclasses);
-    w->before[n] = most;
-    g->nodes[g->nnodes++] = x;
+    w->parts[n] = part;
+    w->classes[n] = number(&w->class_ids, class, &w->nclasses);
+    w->before[n] = before;
+    g->nodes[g->nnodes++] = *x;
+}
+
+/* A rank that was in the operation, but of which it is not recorded: times are estimated later. */
+static void add_absent(struct work *w, uint32_t op, uint32_t member)
+{
+    const struct rs_model *m = w->view->model;
+    struct rs_node x = {.start = RS_TIME_NONE, .end = RS_TIME_NONE, .pred = RS_NONE, .step = RS_NONE};
+    x.rank_id = m->members[member].rank_id;
+    x.op = w->g->nops;
+    if (x.rank_id >= m->nranks) return;
+    uint64_t both = m->ops.kind[op] == RS_OP_FANOUT ? 3 : 0;
+    add_node(w, &x, member, RS_NONE, class_key(m, op, member, both), RS_TIME_NONE);
+}
+
+static void add_recorded(struct work *w, const struct rs_op_rank *r)
+{
+    const struct rs_model *m = w->view->model;
+    uint32_t member = m->parts.member[r->part];
+    struct rs_node x = {.start = r->start, .pred = RS_NONE, .step = RS_NONE, .recorded = true};
+    x.rank_id = m->members[member].rank_id;
+    x.op = w->g->nops;
+    if (x.rank_id >= m->nranks) return;
+    if (r->start == RS_TIME_NONE) {
+        const struct rs_proc *p = rs_part_proc(m, r->part);
+        w->untimed += is_lossy(p) && is_requested(p, m->parts.enqueued[r->part]);
+        add_absent(w, r->op, member);
+        return;
+    }
+    int64_t most;
+    x.end_known = bound_end(m, r, &x.end, &most);
+    if (x.end_known) x.end = most;
+    add_node(w, &x, member, r->part, class_key(m, r->op, member, sends_and_receives(m, r)), most);
+}
+
+/* Whether all ranks of its communicator are in an operation. */
+static bool is_for_all(const struct rs_model *m, uint32_t op)
+{
+    uint8_t kind = m->ops.kind[op];
+    return kind == RS_OP_COLL || (kind == RS_OP_FANOUT && !strcmp(rs_model_text(m, m->ops.func[op]), "AlltoAll"));
+}
+
+/* The nodes of an operation, by rank: recorded and absent ones. */
+static void add_nodes(struct work *w, uint32_t op)
+{
+    const struct rs_model *m = w->view->model;
+    uint32_t comm = m->ops.comm[op], next = RS_NONE;
+    struct rs_op_rank r;
+    if (comm < m->ncomms && is_for_all(m, op)) next = m->comms[comm].first_member;
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &r);) {
+        int32_t rank = m->members[m->parts.member[r.part]].rank;
+        for (; next != RS_NONE && m->members[next].rank < rank; next = m->members[next].next) add_absent(w, op, next);
+        if (next != RS_NONE && m->members[next].rank == rank) next = m->members[next].next;
+        bool alone = m->ops.kind[op] == RS_OP_PAIR && m->ops.nparts[op] == 1;
+        int32_t other = rank == m->ops.root[op] ? m->ops.dst[op] : m->ops.root[op];
+        uint32_t peer = alone && other >= 0 && comm < m->ncomms ? rs_comm_member(m, comm, other) : RS_NONE;
+        if (peer != RS_NONE && other < rank) add_absent(w, op, peer);
+        add_recorded(w, &r);
+        if (peer != RS_NONE && other > rank) add_absent(w, op, peer);
+    }
+    for (; next != RS_NONE; next = m->members[next].next) add_absent(w, op, next);
 }
 
 /* ---- who waits for whom ---- */
 
-/* Operations end on all ranks at about the same time. */
-static void estimate_ends(struct work *w, const struct rs_graph_op *op)
+/* Operations end on all ranks at about the same time. Absent ranks start with the first. */
+static void estimate_times(struct work *w, const struct rs_graph_op *op, int64_t first)
 {
     struct rs_node *nodes = w->g->nodes;
     int64_t known = RS_TIME_NONE;
+    for (uint32_t i = op->first; i < op->first + op->n; i++)
+        if (!nodes[i].recorded) nodes[i].start = nodes[i].end = first;
     for (uint32_t i = op->first; i < op->first + op->n; i++)
         if (nodes[i].end_known && nodes[i].end > known) known = nodes[i].end;
     if (known == RS_TIME_NONE) known = op->last;
@@ -197,22 +261,40 @@ static void need_few(struct work *w, const struct rs_graph_op *op, uint32_t i)
     if (root != RS_NONE && w->g->nodes[root].start <= x->end) need(w, i, root);
 }
 
+/* The error of comparing the starts of an operation's nodes; RS_TIME_NONE: their clocks cannot be compared. */
+static int64_t error_of(const struct work *w, const struct rs_graph_op *op)
+{
+    const struct rs_model *m = w->view->model;
+    int64_t error = RS_ONE_CLOCK_NS;
+    uint32_t island = RS_NONE;
+    for (uint32_t i = op->first; i < op->first + op->n; i++) {
+        if (w->parts[i] == RS_NONE) continue;
+        uint32_t at = rs_part_start_domain(m, w->parts[i]);
+        if (at == RS_NONE || m->domains[at].error_ns == RS_TIME_NONE) return RS_TIME_NONE;
+        if (island != RS_NONE && m->domains[at].island != island) return RS_TIME_NONE;
+        island = m->domains[at].island;
+        if (m->domains[at].error_ns > error) error = m->domains[at].error_ns;
+    }
+    return error;
+}
+
 static void find_needs(struct work *w, const struct rs_graph_op *op)
 {
     const struct rs_model *m = w->view->model;
     struct rs_graph *g = w->g;
-    bool clocked = op->n == 1 || rs_op_error(m, op->op) != RS_TIME_NONE, fanout = m->ops.kind[op->op] == RS_OP_FANOUT;
+    int64_t error = op->n == 1 ? 0 : error_of(w, op);
+    bool clocked = error != RS_TIME_NONE, fanout = m->ops.kind[op->op] == RS_OP_FANOUT;
     bool all = m->ops.kind[op->op] == RS_OP_COLL && rs_func_flow(m, m->ops.func[op->op]) == RS_FLOW_ALL;
-    int64_t slack = all ? rs_op_least(m, op->op) : 0; /* nobody ends before the last start: it is the clocks */
+    int64_t slack = all && clocked ? 2 * error : 0; /* nobody ends before the last start: it is the clocks */
     w->shared += op->n > 1;
     w->unclocked += !clocked;
     struct rs_op_rank r = {0};
     for (uint32_t i = op->first, at = 0; i < op->first + op->n; i++) {
         struct rs_node *x = &g->nodes[i];
         x->needs = g->nneeds;
-        while (fanout && rs_op_next_rank(m, op->op, &at, &r) && m->parts.member[r.part] != w->members[i]) {
+        while (fanout && x->recorded && rs_op_next_rank(m, op->op, &at, &r) && r.part != w->parts[i]) {
         }
-        if (clocked && fanout)
+        if (clocked && fanout && x->recorded)
             need_peers(w, op, i, &r);
         else if (clocked && op->n > 1 && x->end >= rs_time_minus(op->last, slack))
             x->whole = true;
@@ -232,26 +314,100 @@ static void add_op(struct work *w, uint32_t op)
 {
     struct rs_graph *g = w->g;
     struct rs_graph_op row = {.op = op, .first = g->nnodes, .last = RS_TIME_NONE};
-    struct rs_op_rank r;
-    for (uint32_t at = 0; rs_op_next_rank(w->view->model, op, &at, &r);) add_node(w, &r);
-    row.n = g->nnodes - row.first;
-    if (!row.n) return;
+    int64_t first = INT64_MAX;
+    uint32_t recorded = 0;
+    add_nodes(w, op);
     for (uint32_t i = row.first; i < g->nnodes; i++) {
-        if (g->nodes[i].start > row.last) row.last = g->nodes[i].start;
-        if (g->begin == RS_TIME_NONE || g->nodes[i].start < g->begin) g->begin = g->nodes[i].start;
+        const struct rs_node *x = &g->nodes[i];
+        if (!x->recorded) continue;
+        recorded++;
+        if (x->start > row.last) row.last = x->start;
+        if (x->start < first) first = x->start;
+        g->unknown_ends += !x->end_known;
     }
-    estimate_ends(w, &row);
+    if (!recorded) { /* not measured */
+        g->nnodes = row.first;
+        return;
+    }
+    row.n = g->nnodes - row.first;
+    row.absent = row.n - recorded;
+    g->absent += row.absent;
+    if (g->begin == RS_TIME_NONE || first < g->begin) g->begin = first;
+    estimate_times(w, &row, first);
     for (uint32_t i = row.first; i < g->nnodes; i++)
         if (g->nodes[i].end > g->end) g->end = g->nodes[i].end;
     RS_ROOM(g->ops, g->nops, g->cap_ops);
     g->ops[g->nops++] = row;
 }
 
+/* ---- ranks that are not recorded ---- */
+
+struct tail {
+    int64_t ns;
+    uint32_t class;
+};
+
+static int by_class(const void *a, const void *b)
+{
+    const struct tail *x = a, *y = b;
+    if (x->class != y->class) return x->class < y->class ? -1 : 1;
+    return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static void find_usual_tails(struct work *w)
+{
+    const struct rs_graph *g = w->g;
+    struct tail *rows = rs_alloc(((size_t)g->nnodes + 1) * sizeof *rows);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->nnodes; i++)
+        if (!g->ops[g->nodes[i].op].absent) rows[n++] = (struct tail){g->nodes[i].tail, w->classes[i]};
+    qsort(rows, n, sizeof *rows, by_class);
+    w->usual = rs_alloc(((size_t)w->nclasses + 1) * sizeof *w->usual);
+    w->long_tail = rs_alloc(((size_t)w->nclasses + 1) * sizeof *w->long_tail);
+    for (uint32_t i = 0; i < w->nclasses; i++) w->usual[i] = w->long_tail[i] = RS_TIME_NONE;
+    for (uint32_t i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && rows[k].class == rows[i].class;) k++;
+        int64_t median = rows[i + (k - i - 1) / 2].ns, most = rows[i + (k - i - 1) * 9 / 10].ns;
+        w->usual[rows[i].class] = median;
+        w->long_tail[rows[i].class] = rs_time_plus(median, LONG_SPREADS * rs_time_minus(most, median));
+    }
+    free(rows);
+}
+
+/* An operation that took longer than usual after its last recorded start waited for an absent rank. */
+static void place_absent(struct work *w, struct rs_graph_op *op)
+{
+    struct rs_node *nodes = w->g->nodes;
+    int64_t start = INT64_MAX;
+    for (uint32_t i = op->first; i < op->first + op->n; i++) {
+        uint32_t class = w->classes[i];
+        if (!nodes[i].recorded || !nodes[i].end_known) continue;
+        if (w->usual[class] == RS_TIME_NONE) return;
+        if (rs_time_minus(nodes[i].end, op->last) <= rs_time_plus(w->long_tail[class], RESOLUTION_NS)) return;
+        int64_t last = rs_time_minus(nodes[i].end, w->usual[class]);
+        if (last < start) start = last;
+    }
+    if (start == INT64_MAX || start <= op->last) return;
+    for (uint32_t i = op->first; i < op->first + op->n; i++)
+        if (!nodes[i].recorded) nodes[i].start = start;
+    op->last = start;
+    op->waited = true;
+}
+
 static void find_all_needs(struct work *w)
 {
-    w->seen = rs_alloc(((size_t)w->g->nnodes + 1) * sizeof *w->seen);
-    for (uint32_t i = 0; i < w->g->nnodes; i++) w->seen[i] = RS_NONE;
-    for (uint32_t i = 0; i < w->g->nops; i++) find_needs(w, &w->g->ops[i]);
+    struct rs_graph *g = w->g;
+    w->seen = rs_alloc(((size_t)g->nnodes + 1) * sizeof *w->seen);
+    for (uint32_t i = 0; i < g->nnodes; i++) w->seen[i] = RS_NONE;
+    for (uint32_t i = 0; i < g->nops; i++)
+        if (!g->ops[i].absent) find_needs(w, &g->ops[i]);
+    if (!g->absent) return;
+    find_usual_tails(w);
+    for (uint32_t i = 0; i < g->nops; i++) {
+        if (!g->ops[i].absent) continue;
+        place_absent(w, &g->ops[i]);
+        find_needs(w, &g->ops[i]);
+    }
 }
 
 /* ---- predecessors ---- */
@@ -317,7 +473,10 @@ static void find_predecessors(struct work *w)
                 if (pred == RS_NONE || nodes[ended].end >= nodes[pred].end) pred = ended;
             }
             nodes[i].pred = pred;
-            nodes[i].gap = rs_time_minus(nodes[i].start, pred == RS_NONE ? g->begin : nodes[pred].end);
+            int64_t from = pred == RS_NONE ? g->begin : nodes[pred].end;
+            if (!nodes[i].recorded && !g->ops[nodes[i].op].waited && from < nodes[i].start)
+                nodes[i].start = from; /* at any time since then */
+            nodes[i].gap = rs_time_minus(nodes[i].start, from);
             uint32_t before = pred == RS_NONE ? 0 : w->classes[pred] + 1;
             uint64_t key = (uint64_t)before << 32 | w->classes[i];
             nodes[i].signature = number(&w->signature_ids, key, &g->nsignatures);
@@ -506,6 +665,22 @@ static uint64_t count_absent(const struct rs_view *v)
     return absent;
 }
 
+/* Parts of ranks without a recording: for whom the others waited is unknown. */
+static uint64_t count_unseen(const struct work *w)
+{
+    const struct rs_model *m = w->view->model;
+    uint64_t unseen = 0;
+    for (uint32_t i = 0; i < w->g->nops; i++) {
+        uint32_t op = w->g->ops[i].op, comm = m->ops.comm[op];
+        int64_t all = comm >= m->ncomms               ? 0
+                      : m->ops.kind[op] == RS_OP_PAIR ? 2
+                      : is_for_all(m, op)             ? m->comms[comm].nranks
+                                                      : 0;
+        if (all > w->g->ops[i].n) unseen += (uint64_t)(all - w->g->ops[i].n);
+    }
+    return unseen;
+}
+
 static uint64_t count_lost(const struct work *w)
 {
     const struct rs_model *m = w->view->model;
@@ -519,14 +694,22 @@ static uint64_t count_lost(const struct work *w)
 static void judge(struct work *w)
 {
     struct rs_graph *g = w->g;
+    uint64_t unseen = count_unseen(w), absent = g->absent + unseen, all = g->nnodes + unseen;
+    uint64_t recorded = g->nnodes - g->absent;
     g->lost = count_lost(w);
     if (!g->nnodes)
         rs_asprintf(&g->refused, "no operation has a known start");
     else if (!w->shared)
         rs_asprintf(&g->refused, "no operation has known starts on two ranks");
-    else if (g->lost * LOST_SHARE >= g->nnodes + g->lost)
+    else if (g->lost * LOST_SHARE >= recorded + g->lost)
         rs_asprintf(&g->refused, "the records of %" PRIu64 " of %" PRIu64 " parts of operations (%.0f %%) were lost",
-                    g->lost, g->nnodes + g->lost, 100 * (double)g->lost / (double)(g->nnodes + g->lost));
+                    g->lost, recorded + g->lost, 100 * (double)g->lost / (double)(recorded + g->lost));
+    else if (absent * LOST_SHARE >= all)
+        rs_asprintf(
+            &g->refused,
+            "%.0f %% of the parts of operations were not recorded, in which other ranks waited: these ranks have "
+            "no recording, or only of a part of the run (see --from and --to)",
+            100 * (double)absent / (double)all);
     else if (w->unclocked * LOST_SHARE >= w->shared)
         rs_asprintf(&g->refused,
                     "%" PRIu64 " of %" PRIu64 " operations have ranks on clocks that are not aligned with each other",
@@ -560,6 +743,9 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     number_nodes(&w, steps);
     find_order(g);
     free(w.members);
+    free(w.parts);
+    free(w.usual);
+    free(w.long_tail);
     free(w.classes);
     free(w.before);
     free(w.seen);

@@ -10,8 +10,9 @@
  *                                       the root's (a broadcast) or the sender's (a receive): an eager send leaves early
  *   fan-out                             the peers of its sends and receives that started before it ended
  *
- * Unknown ends: the end of the other ranks, within the bounds that are known (join/ends.h). Parts without a start have no
- * node. The graph of the operations that pass the view's filter: a view without --rank, --comm and --func, or else the
+ * Unknown ends: the end of the other ranks, within the bounds that are known (join/ends.h). A rank that was in an operation
+ * but is not recorded there (lost, or recorded later) has a node, too: it ended with the others, and was the last to start
+ * if the operation took longer than usual. The graph of the operations that pass the view's filter: a view without --rank, --comm and --func, or else the
  * operations between are gaps. Borrows nothing; owns its arrays until rs_graph_free(). Linear in the number of parts, and
  * n log n on a rank with n operations at the same time. One thread at a time. */
 #ifndef RS_CONCLUDE_GRAPH_H
@@ -35,6 +36,7 @@ struct rs_node {
     uint32_t needs, nneeds; /* besides itself it waits for the nodes graph.needs[needs .. needs + nneeds) */
     bool whole; /* it waits for all nodes of its operation (needs is empty) */
     bool synchronous; /* it waits for others */
+    bool recorded; /* else: its rank was in the operation, but its times are estimated from those of other ranks */
     bool end_known;
 };
 
@@ -42,6 +44,8 @@ struct rs_graph_op {
     int64_t last; /* latest start */
     uint32_t op; /* the model's */
     uint32_t first, n; /* its nodes are nodes[first .. first + n), by rank */
+    uint32_t absent; /* how many of them are not recorded */
+    bool waited; /* for one of these */
 };
 
 struct rs_graph {
@@ -59,6 +63,7 @@ struct rs_graph {
     int64_t begin, end; /* first start, last end; RS_TIME_NONE: no node */
     uint32_t cycles; /* starts that depend on themselves (clock errors): they keep their recorded time */
     uint32_t unknown_ends; /* nodes without a known end */
+    uint32_t absent; /* nodes that are not recorded */
     uint64_t lost; /* parts whose records were lost, as far as known. What was not requested is not lost */
     char *refused; /* why the run cannot be replayed; NULL: it can */
 };
