@@ -54,6 +54,12 @@ static const char *take_slow_cpu(void *to, const char *value)
     return take_amount(c->slow_cpu, &c->nslow_cpu, value, "should be RANK:USEC");
 }
 
+static const char *take_late_credit(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_amount(c->late_credit, &c->nlate_credit, value, "should be RANK:USEC");
+}
+
 static const char *take_sporadic(void *to, const char *value)
 {
     struct rs_gen_config *c = to;
@@ -292,6 +298,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_COUNT, 0, "microbatches", &cfg.microbatches, "N", "micro-batches of a step: pipeline (4)"},
         {RS_OPT_INT, 0, "bytes", &cfg.bytes, "N", "size of the largest bucket (8Mi)"},
         {RS_OPT_DOUBLE, 0, "compute", &cfg.compute_us, "USEC", "compute time of a step (2000)"},
+        {RS_OPT_FLAG, 0, "overlap", &cfg.overlap, NULL, "gradients are reduced while later layers compute: ddp, tpdp"},
         {RS_OPT_FLAG, 0, "no-world", &cfg.no_world, NULL, "no communicator of all ranks: tpdp"},
         {RS_OPT_COUNT, 0, "channels", &cfg.channels, "N", "channels of a kernel (2)"},
         {RS_OPT_COUNT, 0, "net-steps", &cfg.net_steps, "N", "network transfers per proxy operation (4)"},
@@ -319,6 +326,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
          "a program that launches late; may be repeated"},
         {RS_OPT_EACH, 0, "slow-link", RS_EACH(take_link, &cfg), "A-B:FACTOR",
          "a slow link between two ranks; may be repeated"},
+        {RS_OPT_EACH, 0, "late-credit", RS_EACH(take_late_credit, &cfg), "RANK:USEC",
+         "a receiver that posts late in each operation over the network; may be repeated"},
         {RS_OPT_EACH, 0, "sporadic", RS_EACH(take_sporadic, &cfg), "RANK:PART:USEC",
          "a GPU that computes longer in a part of the steps; may be repeated"},
         {RS_OPT_EACH, 0, "warm-up", RS_EACH(take_warm_up, &cfg), "STEPS:USEC",

@@ -70,6 +70,8 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
     if (graph && c->nlate) return rs_fail(err, RS_BAD_INPUT, "--late is not for captured graphs");
     if (c->no_world && c->workload != RS_GEN_TPDP)
         return rs_fail(err, RS_BAD_INPUT, "--no-world is for the workload tpdp: the others need it");
+    if (c->overlap && c->workload != RS_GEN_DDP && c->workload != RS_GEN_TPDP)
+        return rs_fail(err, RS_BAD_INPUT, "--overlap is for the workloads ddp and tpdp");
     if (c->replays_unreported && c->workload != RS_GEN_GRAPH)
         return rs_fail(err, RS_BAD_INPUT, "--replays-unreported is for the workload graph");
     if (c->replays_unreported && c->callbacks)
@@ -101,6 +103,7 @@ static enum rs_status check_disturbances(const struct rs_gen_config *c, struct r
 {
     for (int i = 0; i < c->nslow; i++) RS_TRY(check_rank(c->slow[i].who, c, err));
     for (int i = 0; i < c->nslow_cpu; i++) RS_TRY(check_rank(c->slow_cpu[i].who, c, err));
+    for (int i = 0; i < c->nlate_credit; i++) RS_TRY(check_rank(c->late_credit[i].who, c, err));
     for (int i = 0; i < c->nsporadic; i++) {
         RS_TRY(check_rank(c->sporadic[i].rank, c, err));
         if (!(c->sporadic[i].part >= 0 && c->sporadic[i].part <= 1))
@@ -163,8 +166,11 @@ static enum rs_status check_hang(struct rs_gen_config *c, struct rs_err *err)
 static int64_t latest(const struct rs_gen_job *j)
 {
     int64_t t = 0;
-    for (int r = 0; r < j->cfg->ranks; r++)
+    for (int r = 0; r < j->cfg->ranks; r++) {
         if (j->ranks[r].gpu_free > t) t = j->ranks[r].gpu_free;
+        for (int s = RS_GEN_MAIN + 1; s < RS_GEN_STREAMS; s++)
+            if (j->ranks[r].side_free[s] > t) t = j->ranks[r].side_free[s];
+    }
     for (int i = 0; i < j->nprocs; i++)
         if (j->procs[i].cpu > t) t = j->procs[i].cpu;
     return t;

@@ -111,6 +111,7 @@ struct rs_gen_config {
     int buckets, layers, microbatches; /* operations of a step */
     int64_t bytes; /* of the largest bucket */
     double compute_us; /* of a step */
+    bool overlap; /* reductions run beside the compute that follows */
     bool no_world, replays_unreported;
     uint64_t seed;
     /* compute */
@@ -123,8 +124,8 @@ struct rs_gen_config {
     double jitter_us, bias_us, tails; /* of the ends of operations */
     /* disturbances */
     struct rs_gen_amount slow[RS_GEN_MAX_EACH], slow_host[RS_GEN_MAX_EACH], slow_cpu[RS_GEN_MAX_EACH],
-        ring[RS_GEN_MAX_EACH];
-    int nslow, nslow_host, nslow_cpu, nring;
+        late_credit[RS_GEN_MAX_EACH], ring[RS_GEN_MAX_EACH];
+    int nslow, nslow_host, nslow_cpu, nlate_credit, nring;
     struct rs_gen_sporadic sporadic[RS_GEN_MAX_EACH];
     int nsporadic;
     struct rs_gen_pause pauses[RS_GEN_MAX_EACH];

@@ -99,6 +99,8 @@ static void layout(struct rs_gen_job *j)
     }
     for (int i = 0; i < c->nslow; i++) j->ranks[c->slow[i].who].slow_ns += c->slow[i].value * 1e3;
     for (int i = 0; i < c->nslow_cpu; i++) j->ranks[c->slow_cpu[i].who].slow_cpu_ns += c->slow_cpu[i].value * 1e3;
+    for (int i = 0; i < c->nlate_credit; i++)
+        j->ranks[c->late_credit[i].who].credit_ns += c->late_credit[i].value * 1e3;
     for (int i = 0; i < c->nslow_host; i++)
         for (int r = 0; r < c->ranks; r++)
             if (j->ranks[r].host == c->slow_host[i].who) j->ranks[r].slow_ns += c->slow_host[i].value * 1e3;
@@ -225,6 +227,8 @@ static void add_comm(struct rs_gen_job *j, const char *name, int first, int stri
         double f = rs_gen_link_factor(j, c->ranks[m], c->ranks[(m + 1) % n]);
         if (f > c->slow) c->slow = f;
         const struct rs_gen_rank *r = &j->ranks[c->ranks[m]];
+        bool remote = rs_gen_remote(j, c->ranks[m], c->ranks[(m + n - 1) % n]);
+        if (remote && r->credit_ns > c->credit) c->credit = r->credit_ns;
         struct rs_gen_process *p = &j->procs[r->process];
         c->ctx[m] = ++p->contexts;
         if (!p->recorded) continue;

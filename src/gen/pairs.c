@@ -90,11 +90,12 @@ static bool runs(const struct work *w, const struct rs_gen_pair *p)
 }
 
 /* When the last peer of member m has started, and how long its data take; false: some peer never starts. */
-static bool meet(const struct work *w, int m, int64_t *from, double *move)
+static bool meet(const struct work *w, int m, int64_t *from, double *move, double *credit)
 {
     struct rs_gen_job *j = w->j;
     const int *ranks = w->comm->ranks;
     double out = 0, in = 0, out_slow = 1;
+    *credit = 0;
     bool net = false;
     *from = j->start[m];
     for (int i = w->begin[m]; i < w->begin[m + 1]; i++) {
@@ -104,14 +105,16 @@ static bool meet(const struct work *w, int m, int64_t *from, double *move)
         if (j->start[p->dst] > *from) *from = j->start[p->dst];
         double factor = rs_gen_link_factor(j, ranks[p->src], ranks[p->dst]);
         if (factor > out_slow) out_slow = factor;
-        net |= rs_gen_remote(j, ranks[p->src], ranks[p->dst]);
+        bool remote = rs_gen_remote(j, ranks[p->src], ranks[p->dst]);
+        if (remote && j->ranks[ranks[p->dst]].credit_ns > *credit) *credit = j->ranks[ranks[p->dst]].credit_ns;
+        net |= remote;
         if (p->src != p->dst) *(p->src == m ? &out : &in) += (double)p->bytes;
     }
-    *move = rs_gen_move_ns(j, (uint64_t)(out > in ? out : in), net) * out_slow;
+    *move = rs_gen_move_ns(j, (uint64_t)(out > in ? out : in), net) * out_slow + *credit;
     return true;
 }
 
-static void hand_over(struct work *w, int m, int64_t from, double move)
+static void hand_over(struct work *w, int m, int64_t from, double move, double credit)
 {
     struct rs_gen_job *j = w->j;
     struct rs_gen_comm *comm = w->comm;
@@ -120,7 +123,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
     struct rs_gen_rank *r = &j->ranks[rank];
     struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_PROXY);
     if (r->proxy.slot->off || j->cfg->replays_unreported) return;
-    struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, count, count * channels);
+    struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, RS_GEN_MAIN, count, count * channels);
     l->ctx = comm->ctx[m];
     l->rank = m;
     l->pid = j->procs[r->process].pid;
@@ -129,6 +132,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
     l->transfer = from;
     l->net_end = from + (int64_t)move - 1000;
     l->end = j->end[m];
+    l->fed_part = 1 - 0.875 * (move - credit) / (move > 0 ? move : 1);
     l->p2p = true;
     l->rng = rng;
     for (int i = 0; i < count; i++) {
@@ -142,7 +146,8 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
                                                         .first_channel = (uint8_t)channel,
                                                         .nchannels = self ? 0 : (uint8_t)channels};
         if (!j->cfg->net || !rs_gen_remote(j, rank, comm->ranks[k->peer])) continue;
-        bool peer_there = j->fate[k->peer] == RS_GEN_STARTS;
+        bool peer_there = j->fate[k->peer] == RS_GEN_STARTS, waits = credit > 0 && l->end != RS_GEN_NEVER;
+        bool late = waits && j->ranks[comm->ranks[dst]].credit_ns > 0;
         for (int ch = 0; ch < channels; ch++)
             l->nets[l->nnets++] =
                 (struct rs_gen_net){.parent = w->handles[at],
@@ -151,6 +156,8 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
                                     .peer = k->peer,
                                     .channel = (uint8_t)((channel + ch) % j->cfg->channels),
                                     .send = k->send,
+                                    .late_credit = late,
+                                    .fed_late = waits && !late,
                                     .done = peer_there ? j->cfg->net_steps : 0,
                                     .state = k->send ? RS_ST_STEP_SEND_PEER_WAIT : RS_ST_STEP_RECV_WAIT};
     }
@@ -206,21 +213,21 @@ static void run(struct work *w, int comm, int depth, bool fanout)
         if (j->fate[m] == RS_GEN_ABSENT) continue;
         p->ahead -= p->stuck;
         plan(w, m);
-        rs_gen_call_p2p(j, w->comm, m, w->tasks + w->begin[m], count, w->order + w->begin[m], depth,
+        rs_gen_call_p2p(j, w->comm, m, w->tasks + w->begin[m], count, w->order + w->begin[m], depth, RS_GEN_MAIN,
                         w->handles + w->begin[m]);
-        if (j->fate[m] == RS_GEN_STARTS) j->start[m] = rs_gen_op_start(j, rank, j->kl[m]);
+        if (j->fate[m] == RS_GEN_STARTS) j->start[m] = rs_gen_op_start(j, rank, j->kl[m], RS_GEN_MAIN);
     }
     for (int m = 0; m < n; m++) {
         int rank = w->comm->ranks[m];
         int64_t from = j->start[m];
-        double move = 0;
+        double move = 0, credit = 0;
         if (j->fate[m] == RS_GEN_ABSENT) continue;
-        bool ends = j->fate[m] == RS_GEN_STARTS && meet(w, m, &from, &move);
+        bool ends = j->fate[m] == RS_GEN_STARTS && meet(w, m, &from, &move, &credit);
         if (ends) j->end[m] = from + (int64_t)move + rs_gen_op_spread(j, rank, 0);
         if (ends && j->end[m] < from + 1000) j->end[m] = from + 1000;
-        hand_over(w, m, from, move);
+        hand_over(w, m, from, move, credit);
         if (ends)
-            rs_gen_op_done(j, rank, j->end[m]);
+            rs_gen_op_done(j, rank, j->end[m], RS_GEN_MAIN);
         else
             rs_gen_op_stuck(j, rank);
         rs_gen_proxy_until(&j->ranks[rank].proxy, rs_gen_process_of(j, rank)->cpu);

@@ -21,6 +21,8 @@ void rs_gen_programs_free(struct rs_gen_programs *programs);
 
 /* The beginning of a step: programs wait for their GPUs, and disturbances of this step take effect. */
 void rs_gen_step_begin(struct rs_gen_job *job);
+/* The main stream of every rank waits for the others. */
+void rs_gen_join_streams(struct rs_gen_job *job);
 /* A rank, or all, compute this part of their step before their next operation: with the noise of the config. */
 void rs_gen_compute(struct rs_gen_job *job, int rank, double part);
 void rs_gen_compute_all(struct rs_gen_job *job, double part);

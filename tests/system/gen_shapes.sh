@@ -90,4 +90,53 @@ queued() { "$RINGSCOPE" ops --json "$1" | jq -s '.[50].ranks[3] | (.start_ns - .
 [ "$(queued "late pause") $(queued "late slow")" = "2 32" ] || fail "ms from launch to start: $(queued "late pause") $(queued "late slow"), not 2 32"
 jq -c .planted "late slow/truth.json" >planted
 [ "$(cat planted)" = '[{"kind":"slow-gpu","rank":3,"step_ns":30000000}]' ] || fail "planted: $(cat planted)"
+
+# ---- overlap: reductions begin when their gradients are there, beside the compute that follows ----
+# run NAME OPTION...: a quiet run; its operations are all found in the recordings, with their true starts and ends.
+run() {
+    local name=$1
+    shift
+    # shellcheck disable=SC2086
+    "$RINGSCOPE" gen $quiet --steps 10 "$@" -o "$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+    "$RINGSCOPE" ops --json "$name" >"$name.ops" || fail "$name: ops"
+    # The axis of a reader is true time, but for a constant: compare everything with the first start.
+    jq -n -c --slurpfile t "$name/truth.json" --slurpfile o "$name.ops" '($t[0] | .communicators as $c
+        | [.operations[] | {key: ($c[.[1]].comm + (if .[2] == "Send" then "\(.[7])-\(.[8]) \(.[9])" else "\(.[2]) \(.[3])" end)), s: .[11], e: .[12]}]) as $true
+        | [$o[] | {key: (.comm + (if .src != null then "\(.src)-\(.dst) \(.index)" else "\(.func) \(.seq)" end)),
+            s: (.ranks | map(.start_ns)), e: (.ranks | map(.end_ns))}] as $read
+        | ($true | map(.s[]) | min) as $t0 | ($read | map(.s[]) | min) as $r0
+        | (reduce $true[] as $x ({}; .[$x.key] = $x)) as $by
+        | [($true | length), ($read | length), ([$read[] | $by[.key] as $x | if $x then
+            ([.s, $x.s] | transpose[] | (.[0] - $r0) - (.[1] - $t0)), ([.e, $x.e] | transpose[] | (.[0] - $r0) - (.[1] - $t0)) else 1e12 end | fabs] | max / 1000)]' >"$name.match"
+    [ "$(jq '.[0] == .[1] and .[2] < 100' "$name.match")" = true ] || fail "$name: operations, found, largest difference in us: $(cat "$name.match")"
+}
+run plain --compute 10000
+run overlap --overlap --compute 10000
+# Per step: starts of the four buckets on rank 2 after the end of the step before, in us.
+starts='[.operations[] | {step: .[6], s: .[11][2], e: .[12][2]}] | group_by(.step) | [range(1; length) as $k | .[$k] | map(.s) as $s
+    | ($s[] - $before[$k - 1]) / 1000 | round] | unique'
+overlapping() { jq -c '[.operations[] | .[12][2] as $e | {step: .[6], e: $e}] | group_by(.step) | map(map(.e) | max)' "$1/truth.json"; }
+got=$(jq -c --argjson before "$(overlapping overlap)" "$starts" overlap/truth.json)
+[ "$(jq -c 'map(. / 10 | round * 10)' <<<"$got")" = '[5500,7000,8500,10000]' ] || fail "buckets begin at $got us"
+# A step is shorter by the three reductions that are hidden.
+[ "$(jq -n --slurpfile a plain/truth.json --slurpfile b overlap/truth.json '($a[0].length_ns - $b[0].length_ns) / 10
+    | . > 500000 and . < 900000')" = true ] || fail "overlap saves $(jq .length_ns plain/truth.json overlap/truth.json)"
+# Reductions that take longer than the compute: each begins when the one before is done.
+run busy --overlap --compute 500 --bytes 32Mi
+[ "$(jq '[.operations[] | [.[11][2], .[12][2]]] as $o | [range(1; $o | length) | select(. % 4 != 0) | $o[.][0] - $o[. - 1][1]] | max < 10000' busy/truth.json)" = true ] ||
+    fail "a reduction begins late"
+# Tensor parallelism: reductions of the gradients run beside all-reduces of the next layer, on another stream.
+run tpdp_overlap -w tpdp --overlap --bytes 128Mi --compute 500
+[ "$(jq '[.operations[] | select(.[6] == 3)] | [.[] | select(.[2] == "ReduceScatter")] as $r | [.[] | select(.[2] == "AllReduce" and .[5] > 4096)] as $a
+    | [$r[] as $x | $a[] | select(.[11][0] > $x[11][0] and .[11][0] < $x[12][0])] | length > 3' tpdp_overlap/truth.json)" = true ] || fail "nothing overlaps in tpdp"
+
+# ---- receivers that post late: credit time of the sender, not network time ----
+"$RINGSCOPE" gen --steps 20 -o credit0 >/dev/null && "$RINGSCOPE" gen --steps 20 --late-credit 4:100 -o credit1 >/dev/null || fail "gen"
+"$RINGSCOPE" gen -w pipeline -n 4 --steps 20 --late-credit 2:100 -o credit2 >/dev/null || fail "gen"
+# 80 operations of 100 us in 2 channels; 1/8 is the time that the data come in.
+net() { "$RINGSCOPE" report --json "$1" | jq -c "[.network[] | select(.rank == $2 and .peer == $3) | .credit_ns, .net_ns | . / 1e6 | round]"; }
+[ "$(net credit0 3 4) $(net credit1 3 4) $(net credit1 7 0)" = "[0,23] [14,23] [0,23]" ] ||
+    fail "credit and net ms: $(net credit0 3 4) $(net credit1 3 4) $(net credit1 7 0)"
+[ $(($(jq .length_ns credit1/truth.json) - $(jq .length_ns credit0/truth.json))) = 8000000 ] || fail "80 operations of 100 us are no 8 ms"
+jq -e '.planted == [{"kind": "late-credit", "rank": 4, "operation_ns": 100000}]' credit1/truth.json >/dev/null || fail "planted"
 exit $bad
