@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/quantile.h"
 #include "base/bisect.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -18,6 +19,9 @@ enum {
     LOST_SHARE = 20, /* refused, if one in this many parts is lost */
     MOST_NODES = 1 << 28, /* more take tens of GiB */
     LONG_SPREADS = 4, /* from the median of tails to their ninth decile: beyond, somebody was late */
+    LEAST_ALIKE = 8, /* nodes that show what the others of their kind follow upon */
+    LEAST_VISIBLE = 3,
+    BLOCKED_NS = 10000, /* from the end of an operation to the start of the next, which waited in its stream */
     RESOLUTION_NS = 2 * RS_ONE_CLOCK_NS, /* of the difference of an end and a start on one clock */
 };
 
@@ -420,6 +424,20 @@ static int by_start(const void *a, const void *b, void *of)
     return x < y ? -1 : x > y;
 }
 
+uint32_t *rs_rows_by_number(const uint32_t *of, const uint32_t *order, uint32_t n, uint32_t count, uint32_t **first)
+{
+    uint32_t *rows = rs_alloc(((size_t)n + 1) * sizeof *rows), *at = rs_zalloc((size_t)count + 2, sizeof *at);
+    for (uint32_t i = 0; i < n; i++)
+        if (of[i] != RS_NONE) at[of[i] + 2]++;
+    for (uint32_t k = 0; k < count; k++) at[k + 2] += at[k + 1];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = order ? order[i] : i;
+        if (of[row] != RS_NONE) rows[at[of[row] + 1]++] = row;
+    }
+    *first = at;
+    return rows;
+}
+
 static void sort_by_rank(struct rs_graph *g)
 {
     g->by_rank = rs_alloc(((size_t)g->nnodes + 1) * sizeof *g->by_rank);
@@ -458,32 +476,176 @@ static uint32_t pop(struct running *h, const struct rs_node *nodes)
     return top;
 }
 
-static void find_predecessors(struct work *w)
+/* Of the operations of a rank that had ended when a node started: the last, and the last of the same communicator. */
+struct choice {
+    uint32_t any, own;
+};
+
+static uint32_t comm_of(const struct work *w, uint32_t node)
+{
+    return w->view->model->members[w->members[node]].comm;
+}
+
+static void find_choices(struct work *w, struct choice *choices)
 {
     struct rs_graph *g = w->g;
-    struct rs_node *nodes = g->nodes;
+    const struct rs_node *nodes = g->nodes;
     struct running h = {0};
+    uint32_t *own = rs_alloc(((size_t)w->view->model->ncomms + 1) * sizeof *own); /* by communicator */
+    for (uint32_t i = 0; i < w->view->model->ncomms; i++) own[i] = RS_NONE;
     for (uint32_t r = 0; r < g->nranks; r++) {
-        uint32_t pred = RS_NONE; /* of those that ended, the last */
+        uint32_t any = RS_NONE;
         h.n = 0;
         for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
             uint32_t i = g->by_rank[k];
             while (h.n && nodes[h.rows[0]].end <= rs_time_plus(nodes[i].start, RESOLUTION_NS)) {
-                uint32_t ended = pop(&h, nodes);
-                if (pred == RS_NONE || nodes[ended].end >= nodes[pred].end) pred = ended;
+                uint32_t ended = pop(&h, nodes), *last = &own[comm_of(w, ended)];
+                if (any == RS_NONE || nodes[ended].end >= nodes[any].end) any = ended;
+                if (*last == RS_NONE || nodes[ended].end >= nodes[*last].end) *last = ended;
             }
-            nodes[i].pred = pred;
-            int64_t from = pred == RS_NONE ? g->begin : nodes[pred].end;
-            if (!nodes[i].recorded && !g->ops[nodes[i].op].waited && from < nodes[i].start)
-                nodes[i].start = from; /* at any time since then */
-            nodes[i].gap = rs_time_minus(nodes[i].start, from);
-            uint32_t before = pred == RS_NONE ? 0 : w->classes[pred] + 1;
-            uint64_t key = (uint64_t)before << 32 | w->classes[i];
-            nodes[i].signature = number(&w->signature_ids, key, &g->nsignatures);
+            choices[i] = (struct choice){any, own[comm_of(w, i)]};
             push(&h, nodes, i);
         }
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) own[comm_of(w, g->by_rank[k])] = RS_NONE;
     }
+    free(own);
     free(h.rows);
+}
+
+static int64_t since(const struct rs_graph *g, uint32_t node, uint32_t pred)
+{
+    return rs_time_minus(g->nodes[node].start, pred == RS_NONE ? g->begin : g->nodes[pred].end);
+}
+
+static int64_t spread(int64_t *v, uint32_t n)
+{
+    return rs_mad(v, n, rs_median(v, n));
+}
+
+/* Operations on two streams: of another communicator, one may just happen to have ended last. What a node follows upon is
+ * what it comes after in the same distance, whatever the other does: the gaps of like nodes are compared. */
+static void choose_predecessors(struct work *w, struct choice *choices)
+{
+    struct rs_graph *g = w->g;
+    uint32_t *of = rs_alloc(((size_t)g->nnodes + 1) * sizeof *of), *first, ngroups = 0;
+    struct rs_map ids = {0};
+    for (uint32_t i = 0; i < g->nnodes; i++) {
+        const struct choice *c = &choices[i];
+        bool two = c->own != RS_NONE && c->own != c->any && g->nodes[i].recorded;
+        of[i] = !two ? RS_NONE : number(&ids, (uint64_t)w->classes[c->any] << 32 | w->classes[i], &ngroups);
+    }
+    rs_map_free(&ids);
+    uint32_t *rows = rs_rows_by_number(of, NULL, g->nnodes, ngroups, &first);
+    int64_t *any = rs_alloc(((size_t)g->nnodes + 1) * sizeof *any),
+            *own = rs_alloc(((size_t)g->nnodes + 1) * sizeof *own);
+    for (uint32_t k = 0; k < ngroups; k++) {
+        uint32_t n = first[k + 1] - first[k];
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t node = rows[first[k] + i];
+            any[i] = since(g, node, choices[node].any);
+            own[i] = since(g, node, choices[node].own);
+        }
+        if (n < LEAST_ALIKE || spread(own, n) >= spread(any, n)) continue;
+        for (uint32_t i = first[k]; i < first[k + 1]; i++) choices[rows[i]].any = choices[rows[i]].own;
+    }
+    free(of);
+    free(rows);
+    free(first);
+    free(any);
+    free(own);
+}
+
+static void find_predecessors(struct work *w)
+{
+    struct rs_graph *g = w->g;
+    struct choice *choices = rs_alloc(((size_t)g->nnodes + 1) * sizeof *choices);
+    find_choices(w, choices);
+    choose_predecessors(w, choices);
+    for (uint32_t r = 0; r < g->nranks; r++)
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
+            struct rs_node *x = &g->nodes[g->by_rank[k]];
+            x->pred = choices[g->by_rank[k]].any;
+            int64_t from = x->pred == RS_NONE ? g->begin : g->nodes[x->pred].end;
+            if (!x->recorded && !g->ops[x->op].waited && from < x->start) x->start = from; /* at any time since then */
+            x->gap = rs_time_minus(x->start, from);
+            uint32_t before = x->pred == RS_NONE ? 0 : w->classes[x->pred] + 1;
+            uint64_t key = (uint64_t)before << 32 | w->classes[g->by_rank[k]];
+            x->signature = number(&w->signature_ids, key, &g->nsignatures);
+        }
+    free(choices);
+}
+
+/* ---- compute behind communication ----
+ * Where a rank computes while its operations run (the buckets of data-parallel training), a node starts some time after
+ * the *start* of the one before, and not before its end. Ranks that waited long in that one start right at its end:
+ * their compute is hidden. Compared with these, the rank that they waited for has a gap, although it computes as long. */
+
+struct alike {
+    int64_t *gaps, *works; /* of nodes that do not start right at the end; works: since the start of the predecessor */
+    uint32_t n;
+    uint32_t blocked; /* nodes that do */
+};
+
+static int64_t since_start(const struct rs_graph *g, uint32_t node)
+{
+    return rs_time_minus(g->nodes[node].start, g->nodes[g->nodes[node].pred].start);
+}
+
+/* Whether like nodes compute while the operation before runs; *work: how long. */
+static bool is_hidden(const struct rs_graph *g, const uint32_t *rows, uint32_t n, struct alike *a, int64_t *work)
+{
+    a->n = a->blocked = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (g->nodes[rows[i]].gap <= BLOCKED_NS) {
+            a->blocked++;
+            continue;
+        }
+        a->gaps[a->n] = g->nodes[rows[i]].gap;
+        a->works[a->n++] = since_start(g, rows[i]);
+    }
+    if (n < LEAST_ALIKE || a->n < LEAST_VISIBLE) return false;
+    *work = rs_median(a->works, a->n);
+    int64_t apart = rs_mad(a->works, a->n, *work);
+    if (a->blocked < n / 10) return 10 * apart < 7 * spread(a->gaps, a->n);
+    uint32_t consistent = 0;
+    for (uint32_t i = 0; i < n; i++)
+        consistent +=
+            g->nodes[rows[i]].gap <= BLOCKED_NS && since_start(g, rows[i]) >= *work - 3 * apart - RESOLUTION_NS;
+    return 5 * consistent >= 4 * a->blocked;
+}
+
+static void find_hidden(struct work *w)
+{
+    struct rs_graph *g = w->g;
+    uint32_t *of = rs_alloc(((size_t)g->nnodes + 1) * sizeof *of), *first, ngroups = 0;
+    struct rs_map ids = {0};
+    for (uint32_t i = 0; i < g->nnodes; i++) {
+        const struct rs_node *x = &g->nodes[i];
+        bool same =
+            x->pred != RS_NONE && x->recorded && g->nodes[x->pred].recorded && comm_of(w, i) == comm_of(w, x->pred);
+        of[i] = same ? number(&ids, (uint64_t)x->signature << 32 | x->position, &ngroups) : RS_NONE;
+    }
+    rs_map_free(&ids);
+    uint32_t *rows = rs_rows_by_number(of, NULL, g->nnodes, ngroups, &first);
+    struct alike a = {rs_alloc(((size_t)g->nnodes + 1) * sizeof *a.gaps),
+                      rs_alloc(((size_t)g->nnodes + 1) * sizeof *a.works), 0, 0};
+    for (uint32_t k = 0; k < ngroups; k++) {
+        int64_t work;
+        if (!is_hidden(g, rows + first[k], first[k + 1] - first[k], &a, &work)) continue;
+        for (uint32_t i = first[k]; i < first[k + 1]; i++) {
+            struct rs_node *x = &g->nodes[rows[i]];
+            int64_t ns = since_start(g, rows[i]);
+            bool blocked = x->gap <= BLOCKED_NS;
+            x->hidden = true;
+            x->after = blocked ? x->gap : 0;
+            x->gap = blocked && work < ns ? work : ns;
+        }
+    }
+    free(of);
+    free(rows);
+    free(first);
+    free(a.gaps);
+    free(a.works);
 }
 
 /* ---- steps and positions ---- */
@@ -554,90 +716,6 @@ static void number_nodes(struct work *w, const struct rs_steps *steps)
     free(count);
     free(within);
     free(step);
-}
-
-/* ---- the order ----
- * Starts (v < n), ends (n + node) and ready operations (2n + op), each after what it depends on (Kahn). */
-
-struct queue {
-    struct rs_graph *g;
-    uint32_t *missing; /* by vertex: what it still depends on */
-    uint32_t *next, *successors; /* nodes by their predecessor: a list, and its first by node */
-    uint32_t *waiting, *first; /* nodes that need a node: waiting[first[i] .. first[i + 1]) */
-};
-
-static void is_done(struct queue *q, uint32_t vertex)
-{
-    if (!--q->missing[vertex]) q->g->order[q->g->norder++] = vertex;
-}
-
-static void follow(struct queue *q, uint32_t v)
-{
-    struct rs_graph *g = q->g;
-    uint32_t n = g->nnodes;
-    if (v < n) {
-        is_done(q, 2 * n + g->nodes[v].op);
-        if (!g->nodes[v].whole) is_done(q, n + v);
-        for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) is_done(q, n + q->waiting[k]);
-    } else if (v < 2 * n) {
-        for (uint32_t i = q->successors[v - n]; i != RS_NONE; i = q->next[i])
-            if (q->missing[i]) is_done(q, i); /* else: it was in a cycle */
-    } else {
-        const struct rs_graph_op *op = &g->ops[v - 2 * n];
-        for (uint32_t i = op->first; i < op->first + op->n; i++)
-            if (g->nodes[i].whole) is_done(q, n + i);
-    }
-}
-
-static void count_dependencies(struct queue *q)
-{
-    struct rs_graph *g = q->g;
-    uint32_t n = g->nnodes;
-    for (uint32_t i = 0; i < n; i++) q->successors[i] = RS_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct rs_node *x = &g->nodes[i];
-        q->missing[i] = x->pred != RS_NONE;
-        q->missing[n + i] = 1 + x->nneeds;
-        q->missing[2 * n + x->op]++;
-        if (x->pred != RS_NONE) {
-            q->next[i] = q->successors[x->pred];
-            q->successors[x->pred] = i;
-        }
-        for (uint32_t k = 0; k < x->nneeds; k++) q->first[g->needs[x->needs + k] + 2]++;
-    }
-    for (uint32_t i = 0; i < n; i++) q->first[i + 2] += q->first[i + 1];
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < g->nodes[i].nneeds; k++)
-            q->waiting[q->first[g->needs[g->nodes[i].needs + k] + 1]++] = i;
-}
-
-static void find_order(struct rs_graph *g)
-{
-    uint32_t n = g->nnodes;
-    size_t vertices = 2 * (size_t)n + g->nops;
-    struct queue q = {.g = g,
-                      .missing = rs_zalloc(vertices + 1, sizeof *q.missing),
-                      .next = rs_alloc(((size_t)n + 1) * sizeof *q.next),
-                      .successors = rs_alloc(((size_t)n + 1) * sizeof *q.successors),
-                      .waiting = rs_alloc(((size_t)g->nneeds + 1) * sizeof *q.waiting),
-                      .first = rs_zalloc((size_t)n + 2, sizeof *q.first)};
-    g->order = rs_alloc((vertices + 1) * sizeof *g->order);
-    count_dependencies(&q);
-    for (uint32_t i = 0; i < n; i++)
-        if (!q.missing[i]) g->order[g->norder++] = i;
-    for (uint32_t at = 0, earliest = 0;;) {
-        while (at < g->norder) follow(&q, g->order[at++]);
-        while (earliest < n && !q.missing[earliest]) earliest++; /* operations are by time */
-        if (earliest == n) break;
-        q.missing[earliest] = 0;
-        g->order[g->norder++] = earliest;
-        g->cycles++;
-    }
-    free(q.missing);
-    free(q.next);
-    free(q.successors);
-    free(q.waiting);
-    free(q.first);
 }
 
 /* ---- what cannot be replayed ---- */
@@ -741,7 +819,7 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     sort_by_rank(g);
     find_predecessors(&w);
     number_nodes(&w, steps);
-    find_order(g);
+    find_hidden(&w);
     free(w.members);
     free(w.parts);
     free(w.usual);
@@ -760,7 +838,6 @@ void rs_graph_free(struct rs_graph *g)
     free(g->needs);
     free(g->by_rank);
     free(g->first);
-    free(g->order);
     free(g->refused);
     *g = (struct rs_graph){0};
 }

@@ -2,8 +2,10 @@
  *
  * A node is a rank's part in an operation; a fan-out is one operation, and a rank's sends and receives in it are one
  * node. A node starts `gap` after the end of its predecessor: of the operations of its rank that had ended, the one that
- * ended last. An operation that overlaps it (another stream or communicator) is not its predecessor. Both times are of
- * one rank: a gap depends on no clock alignment. A node ends `tail` after it is ready: when it has started itself, and
+ * ended last; or the last of its own communicator, if nodes of this kind follow that more evenly. An operation that overlaps
+ * it (another stream or communicator) is not its predecessor. Where a rank computes while its operations run, a node
+ * starts `gap` after the start of its predecessor, and not before its end (`hidden`). All are times of one rank: a gap
+ * depends on no clock alignment. A node ends `tail` after it is ready: when it has started itself, and
  * the nodes that it waits for have.
  *
  *   collective, send with its receive   all of them, if it ended after the last start; otherwise only its own start, and
@@ -25,6 +27,7 @@ struct rs_node {
     int64_t start, end; /* recorded */
     int64_t
         gap; /* start - end of `pred`; without one: since the first start of the run. Negative within the resolution */
+    int64_t after; /* of `hidden`: start - end of `pred`, at least */
     int64_t tail; /* end - when it was ready */
     uint32_t rank_id; /* row of model.ranks */
     uint32_t op; /* index into graph.ops */
@@ -34,6 +37,8 @@ struct rs_node {
     uint32_t step; /* row of steps.rows; RS_NONE. On each rank, a step begins with its usual first operation */
     uint32_t position; /* how many nodes of its signature its rank had before, in its step */
     uint32_t needs, nneeds; /* besides itself it waits for the nodes graph.needs[needs .. needs + nneeds) */
+    bool hidden; /* its rank computes while `pred` runs: `gap` is since the start of `pred`; where that is not seen, as
+                    long as on the others */
     bool whole; /* it waits for all nodes of its operation (needs is empty) */
     bool synchronous; /* it waits for others */
     bool recorded; /* else: its rank was in the operation, but its times are estimated from those of other ranks */
@@ -57,11 +62,8 @@ struct rs_graph {
     uint32_t nneeds, cap_needs;
     uint32_t *by_rank, *first; /* nodes of rank r: by_rank[first[r] .. first[r + 1]), by start */
     uint32_t nranks; /* of the model */
-    uint32_t *order; /* topological: v < nnodes is the start of node v, then the ends, then operations ready */
-    uint32_t norder;
     uint32_t nsignatures;
     int64_t begin, end; /* first start, last end; RS_TIME_NONE: no node */
-    uint32_t cycles; /* starts that depend on themselves (clock errors): they keep their recorded time */
     uint32_t unknown_ends; /* nodes without a known end */
     uint32_t absent; /* nodes that are not recorded */
     uint64_t lost; /* parts whose records were lost, as far as known. What was not requested is not lost */
@@ -70,6 +72,10 @@ struct rs_graph {
 
 void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct rs_steps *steps);
 void rs_graph_free(struct rs_graph *g);
+
+/* Rows 0 .. n by their number, of[row] < count (RS_NONE: left out): those of number k are result[(*first)[k] ..
+ * (*first)[k + 1]), in the order of `order` (NULL: by row). Both to be freed. */
+uint32_t *rs_rows_by_number(const uint32_t *of, const uint32_t *order, uint32_t n, uint32_t count, uint32_t **first);
 
 /* From the first start to the last end, as recorded. */
 static inline int64_t rs_graph_makespan(const struct rs_graph *g)
