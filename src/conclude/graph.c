@@ -139,7 +139,7 @@ static void add_node(struct work *w, const struct rs_node *x, uint32_t member, u
 static void add_absent(struct work *w, uint32_t op, uint32_t member)
 {
     const struct rs_model *m = w->view->model;
-    struct rs_node x = {.start = RS_TIME_NONE, .end = RS_TIME_NONE, .pred = RS_NONE, .step = RS_NONE};
+    struct rs_node x = {.start = RS_TIME_NONE, .end = RS_TIME_NONE, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE};
     x.rank_id = m->members[member].rank_id;
     x.op = w->g->nops;
     if (x.rank_id >= m->nranks) return;
@@ -151,7 +151,7 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
 {
     const struct rs_model *m = w->view->model;
     uint32_t member = m->parts.member[r->part];
-    struct rs_node x = {.start = r->start, .pred = RS_NONE, .step = RS_NONE, .recorded = true};
+    struct rs_node x = {.start = r->start, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE, .recorded = true};
     x.rank_id = m->members[member].rank_id;
     x.op = w->g->nops;
     if (x.rank_id >= m->nranks) return;
@@ -577,75 +577,105 @@ static void find_predecessors(struct work *w)
 
 /* ---- compute behind communication ----
  * Where a rank computes while its operations run (the buckets of data-parallel training), a node starts some time after
- * the *start* of the one before, and not before its end. Ranks that waited long in that one start right at its end:
- * their compute is hidden. Compared with these, the rank that they waited for has a gap, although it computes as long. */
+ * the *start* of an earlier one, its head, and not before the end of the one before. Ranks that waited long start right at
+ * that end: their compute is hidden. Compared with these, the rank that they waited for has a gap, although it computes as
+ * long. Nodes at the same position of a step are of one type: */
 
-struct alike {
-    int64_t *gaps, *works; /* of nodes that do not start right at the end; works: since the start of the predecessor */
-    uint32_t n;
-    uint32_t blocked; /* nodes that do */
+enum type {
+    OPEN, /* what they do begins at the end of the predecessor */
+    BLOCKED, /* all start right at that end: nothing is seen of what they do before */
+    HIDDEN,
 };
 
-static int64_t since_start(const struct rs_graph *g, uint32_t node)
+struct hidden_work {
+    const struct rs_graph *g;
+    uint32_t *of; /* by node: its group; RS_NONE: not looked at */
+    uint8_t *types; /* by group: enum type */
+    uint32_t *head; /* by node */
+    int64_t *gaps, *works; /* of nodes that do not start right at the end; works: since the start of the head */
+};
+
+static bool is_blocked(const struct rs_node *x)
 {
-    return rs_time_minus(g->nodes[node].start, g->nodes[g->nodes[node].pred].start);
+    return x->gap <= BLOCKED_NS;
 }
 
-/* Whether like nodes compute while the operation before runs; *work: how long. */
-static bool is_hidden(const struct rs_graph *g, const uint32_t *rows, uint32_t n, struct alike *a, int64_t *work)
+static int64_t work_of(const struct hidden_work *h, uint32_t node)
 {
-    a->n = a->blocked = 0;
+    return rs_time_minus(h->g->nodes[node].start, h->g->nodes[h->head[node]].start);
+}
+
+/* *work: how long they compute since the start of their heads. */
+static enum type type_of(const struct hidden_work *h, const uint32_t *rows, uint32_t n, int64_t *work)
+{
+    const struct rs_node *nodes = h->g->nodes;
+    uint32_t seen = 0, consistent = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (g->nodes[rows[i]].gap <= BLOCKED_NS) {
-            a->blocked++;
-            continue;
-        }
-        a->gaps[a->n] = g->nodes[rows[i]].gap;
-        a->works[a->n++] = since_start(g, rows[i]);
+        if (is_blocked(&nodes[rows[i]])) continue;
+        h->gaps[seen] = nodes[rows[i]].gap;
+        h->works[seen++] = work_of(h, rows[i]);
     }
-    if (n < LEAST_ALIKE || a->n < LEAST_VISIBLE) return false;
-    *work = rs_median(a->works, a->n);
-    int64_t apart = rs_mad(a->works, a->n, *work);
-    if (a->blocked < n / 10) return 10 * apart < 7 * spread(a->gaps, a->n);
-    uint32_t consistent = 0;
+    uint32_t blocked = n - seen;
+    if (10 * seen < n && seen < LEAST_VISIBLE) return BLOCKED;
+    if (n < LEAST_ALIKE || seen < LEAST_VISIBLE) return OPEN;
+    *work = rs_median(h->works, seen);
+    int64_t apart = rs_mad(h->works, seen, *work);
+    if (10 * blocked < n) return 10 * apart < 7 * spread(h->gaps, seen) ? HIDDEN : OPEN;
     for (uint32_t i = 0; i < n; i++)
-        consistent +=
-            g->nodes[rows[i]].gap <= BLOCKED_NS && since_start(g, rows[i]) >= *work - 3 * apart - RESOLUTION_NS;
-    return 5 * consistent >= 4 * a->blocked;
+        consistent += is_blocked(&nodes[rows[i]]) && work_of(h, rows[i]) >= *work - 3 * apart - RESOLUTION_NS;
+    return 5 * consistent >= 4 * blocked ? HIDDEN : 10 * seen < n ? BLOCKED : OPEN;
+}
+
+static void find_heads(const struct hidden_work *h, const uint32_t *rows, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pred = h->g->nodes[rows[i]].pred, group = h->of[pred];
+        h->head[rows[i]] = group != RS_NONE && h->types[group] != OPEN ? h->head[pred] : pred;
+    }
 }
 
 static void find_hidden(struct work *w)
 {
     struct rs_graph *g = w->g;
-    uint32_t *of = rs_alloc(((size_t)g->nnodes + 1) * sizeof *of), *first, ngroups = 0;
+    size_t n = (size_t)g->nnodes + 1;
+    uint32_t *first, ngroups = 0;
     struct rs_map ids = {0};
+    struct hidden_work h = {.g = g,
+                            .of = rs_alloc(n * sizeof *h.of),
+                            .head = rs_alloc(n * sizeof *h.head),
+                            .gaps = rs_alloc(n * sizeof *h.gaps),
+                            .works = rs_alloc(n * sizeof *h.works)};
     for (uint32_t i = 0; i < g->nnodes; i++) {
         const struct rs_node *x = &g->nodes[i];
-        bool same =
-            x->pred != RS_NONE && x->recorded && g->nodes[x->pred].recorded && comm_of(w, i) == comm_of(w, x->pred);
-        of[i] = same ? number(&ids, (uint64_t)x->signature << 32 | x->position, &ngroups) : RS_NONE;
+        bool same = x->pred != RS_NONE && comm_of(w, i) == comm_of(w, x->pred);
+        h.of[i] = RS_NONE;
+        if (same && x->recorded && g->nodes[x->pred].recorded)
+            h.of[i] = number(&ids, (uint64_t)x->signature << 32 | x->position, &ngroups); /* by time of the first */
     }
     rs_map_free(&ids);
-    uint32_t *rows = rs_rows_by_number(of, NULL, g->nnodes, ngroups, &first);
-    struct alike a = {rs_alloc(((size_t)g->nnodes + 1) * sizeof *a.gaps),
-                      rs_alloc(((size_t)g->nnodes + 1) * sizeof *a.works), 0, 0};
+    h.types = rs_zalloc((size_t)ngroups + 1, sizeof *h.types);
+    uint32_t *rows = rs_rows_by_number(h.of, NULL, g->nnodes, ngroups, &first);
     for (uint32_t k = 0; k < ngroups; k++) {
+        uint32_t *group = rows + first[k], count = first[k + 1] - first[k];
         int64_t work;
-        if (!is_hidden(g, rows + first[k], first[k + 1] - first[k], &a, &work)) continue;
-        for (uint32_t i = first[k]; i < first[k + 1]; i++) {
-            struct rs_node *x = &g->nodes[rows[i]];
-            int64_t ns = since_start(g, rows[i]);
-            bool blocked = x->gap <= BLOCKED_NS;
-            x->hidden = true;
+        find_heads(&h, group, count);
+        h.types[k] = (uint8_t)type_of(&h, group, count, &work);
+        for (uint32_t i = 0; i < count && h.types[k] == HIDDEN; i++) {
+            struct rs_node *x = &g->nodes[group[i]];
+            int64_t ns = work_of(&h, group[i]);
+            bool blocked = is_blocked(x);
+            x->head = h.head[group[i]];
             x->after = blocked ? x->gap : 0;
             x->gap = blocked && work < ns ? work : ns;
         }
     }
-    free(of);
+    free(h.of);
+    free(h.types);
+    free(h.head);
+    free(h.gaps);
+    free(h.works);
     free(rows);
     free(first);
-    free(a.gaps);
-    free(a.works);
 }
 
 /* ---- steps and positions ---- */

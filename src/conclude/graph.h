@@ -4,7 +4,7 @@
  * node. A node starts `gap` after the end of its predecessor: of the operations of its rank that had ended, the one that
  * ended last; or the last of its own communicator, if nodes of this kind follow that more evenly. An operation that overlaps
  * it (another stream or communicator) is not its predecessor. Where a rank computes while its operations run, a node
- * starts `gap` after the start of its predecessor, and not before its end (`hidden`). All are times of one rank: a gap
+ * starts `gap` after the start of an earlier one (`head`), and not before the end of its predecessor. All are times of one rank: a gap
  * depends on no clock alignment. A node ends `tail` after it is ready: when it has started itself, and
  * the nodes that it waits for have.
  *
@@ -27,18 +27,19 @@ struct rs_node {
     int64_t start, end; /* recorded */
     int64_t
         gap; /* start - end of `pred`; without one: since the first start of the run. Negative within the resolution */
-    int64_t after; /* of `hidden`: start - end of `pred`, at least */
+    int64_t after; /* with a `head`: start - end of `pred`, at least */
     int64_t tail; /* end - when it was ready */
     uint32_t rank_id; /* row of model.ranks */
     uint32_t op; /* index into graph.ops */
     uint32_t pred; /* node of the same rank; RS_NONE */
+    uint32_t
+        head; /* its rank computes while operations run: `gap` is since the start of this node (where it is not seen, as
+                      long as on other ranks); RS_NONE: after the end of `pred` */
     uint32_t signature; /* what the predecessor and this node are: numbered from 0. Equals have the same ones */
     uint32_t ordinal; /* how many nodes of its signature its rank had before */
     uint32_t step; /* row of steps.rows; RS_NONE. On each rank, a step begins with its usual first operation */
     uint32_t position; /* how many nodes of its signature its rank had before, in its step */
     uint32_t needs, nneeds; /* besides itself it waits for the nodes graph.needs[needs .. needs + nneeds) */
-    bool hidden; /* its rank computes while `pred` runs: `gap` is since the start of `pred`; where that is not seen, as
-                    long as on the others */
     bool whole; /* it waits for all nodes of its operation (needs is empty) */
     bool synchronous; /* it waits for others */
     bool recorded; /* else: its rank was in the operation, but its times are estimated from those of other ranks */

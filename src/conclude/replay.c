@@ -119,9 +119,9 @@ static int64_t less(int64_t ns, int64_t taken)
 static int64_t start_of(const struct rs_replay *r, const struct rs_graph *g, uint32_t i, const int64_t *take)
 {
     const struct rs_node *x = &g->nodes[i];
-    int64_t from = x->pred == RS_NONE ? g->begin : x->hidden ? r->starts[x->pred] : r->ends[x->pred];
+    int64_t from = x->pred == RS_NONE ? g->begin : x->head != RS_NONE ? r->starts[x->head] : r->ends[x->pred];
     int64_t start = rs_time_plus(from, take ? less(x->gap, take[i]) : x->gap);
-    int64_t least = x->hidden ? rs_time_plus(r->ends[x->pred], x->after) : start;
+    int64_t least = x->head != RS_NONE ? rs_time_plus(r->ends[x->pred], x->after) : start;
     return start > least ? start : least;
 }
 
