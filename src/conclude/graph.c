@@ -634,7 +634,19 @@ static void find_heads(const struct hidden_work *h, const uint32_t *rows, uint32
     }
 }
 
-static void find_hidden(struct work *w)
+static uint64_t group_key(const struct rs_node *x, const struct rs_roles *roles)
+{
+    uint64_t place = (uint64_t)x->signature << 32 | x->position;
+    return rs_mix(rs_mix(1, place), roles ? roles->of[x->rank_id] : 0);
+}
+
+/* A rank in a pipeline sends and receives what it computes: nothing is hidden there. */
+static bool is_coll(const struct work *w, uint32_t node)
+{
+    return w->view->model->ops.kind[w->g->ops[w->g->nodes[node].op].op] == RS_OP_COLL;
+}
+
+static void find_hidden(struct work *w, const struct rs_roles *roles)
 {
     struct rs_graph *g = w->g;
     size_t n = (size_t)g->nnodes + 1;
@@ -647,10 +659,10 @@ static void find_hidden(struct work *w)
                             .works = rs_alloc(n * sizeof *h.works)};
     for (uint32_t i = 0; i < g->nnodes; i++) {
         const struct rs_node *x = &g->nodes[i];
-        bool same = x->pred != RS_NONE && comm_of(w, i) == comm_of(w, x->pred);
+        bool same = x->pred != RS_NONE && comm_of(w, i) == comm_of(w, x->pred) && is_coll(w, i) && is_coll(w, x->pred);
         h.of[i] = RS_NONE;
         if (same && x->recorded && g->nodes[x->pred].recorded)
-            h.of[i] = number(&ids, (uint64_t)x->signature << 32 | x->position, &ngroups); /* by time of the first */
+            h.of[i] = number(&ids, group_key(x, roles), &ngroups); /* by time of the first */
     }
     rs_map_free(&ids);
     h.types = rs_zalloc((size_t)ngroups + 1, sizeof *h.types);
@@ -834,7 +846,8 @@ static bool is_too_large(const struct rs_view *v)
     return parts > MOST_NODES;
 }
 
-void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct rs_steps *steps)
+void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct rs_steps *steps,
+                   const struct rs_roles *roles)
 {
     struct work w = {.g = g, .view = view};
     *g = (struct rs_graph){.nranks = view->model->nranks, .begin = RS_TIME_NONE, .end = RS_TIME_NONE};
@@ -849,7 +862,7 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     sort_by_rank(g);
     find_predecessors(&w);
     number_nodes(&w, steps);
-    find_hidden(&w);
+    find_hidden(&w, roles);
     free(w.members);
     free(w.parts);
     free(w.usual);

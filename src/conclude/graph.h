@@ -22,6 +22,7 @@
 
 #include "analyse/steps.h"
 #include "analyse/view.h"
+#include "conclude/roles.h"
 
 struct rs_node {
     int64_t start, end; /* recorded */
@@ -71,7 +72,9 @@ struct rs_graph {
     char *refused; /* why the run cannot be replayed; NULL: it can */
 };
 
-void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct rs_steps *steps);
+/* `steps` and `roles` may be NULL: unknown. Without roles, compute that is hidden is compared between all ranks. */
+void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct rs_steps *steps,
+                   const struct rs_roles *roles);
 void rs_graph_free(struct rs_graph *g);
 
 /* Rows 0 .. n by their number, of[row] < count (RS_NONE: left out): those of number k are result[(*first)[k] ..

@@ -392,6 +392,7 @@ static void name_case(const struct rs_whatif *w, struct rs_whatif_case *x)
         else
             rs_asprintf(&x->take_out, "process %" PRIu32, m->procs[m->ranks[x->rank_id].proc].pid);
         break;
+    case RS_CURE_RANKS: break; /* named by the list */
     case RS_CURE_HOST: rs_asprintf(&x->take_out, "host %s", rs_host_label(m, x->host)); break;
     case RS_CURE_PERSISTENT: x->take_out = rs_strdup("persistent"); break;
     case RS_CURE_SPORADIC: x->take_out = rs_strdup("sporadic"); break;
@@ -399,7 +400,7 @@ static void name_case(const struct rs_whatif *w, struct rs_whatif_case *x)
     }
 }
 
-const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cure, uint32_t who)
+static struct rs_whatif_case *new_case(struct rs_whatif *w, enum rs_cure cure, uint32_t who)
 {
     RS_ROOM(w->cases, w->ncases, w->cap_cases);
     struct rs_whatif_case *x = &w->cases[w->ncases++];
@@ -411,32 +412,62 @@ const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cur
                                  .saving_ns = RS_TIME_NONE,
                                  .saving_low_ns = RS_TIME_NONE,
                                  .saving_high_ns = RS_TIME_NONE};
-    name_case(w, x);
+    return x;
+}
+
+/* `who`: the ranks that are cured; those of a host are no equals of each other. */
+static void solve(struct rs_whatif *w, struct rs_whatif_case *x, const bool *who)
+{
     if (w->refused) {
         set_unknown(x, w->refused);
-        return x;
+        return;
     }
-    const struct rs_model *m = w->view->model;
-    bool *apart = rs_zalloc((size_t)m->nranks + 1, sizeof *apart);
-    for (uint32_t r = 0; r < m->nranks; r++)
-        apart[r] = cure == RS_CURE_RANK ? r == who : cure == RS_CURE_HOST && m->ranks[r].host == who;
     struct cure c;
-    cure_init(&c, w, cure == RS_CURE_HOST ? apart : NULL);
-    c.only_equals = cure >= RS_CURE_PERSISTENT;
-    for (uint32_t r = 0; r < m->nranks && cure != RS_CURE_WAITS; r++)
-        if (cure >= RS_CURE_PERSISTENT || apart[r]) take_persistent(&c, r, cure >= RS_CURE_PERSISTENT);
-    for (uint32_t r = 0; r < m->nranks && cure < RS_CURE_PERSISTENT; r++)
-        if (apart[r]) find_not_compared(&c, r);
-    if (cure == RS_CURE_SPORADIC) take_sporadic(&c);
-    if (cure == RS_CURE_WAITS) take_waits(&c);
+    const struct rs_model *m = w->view->model;
+    bool all = x->cure >= RS_CURE_PERSISTENT, several = x->cure == RS_CURE_HOST || x->cure == RS_CURE_RANKS;
+    cure_init(&c, w, several ? who : NULL);
+    c.only_equals = all;
+    for (uint32_t r = 0; r < m->nranks && x->cure != RS_CURE_WAITS; r++)
+        if (all || who[r]) take_persistent(&c, r, all);
+    for (uint32_t r = 0; r < m->nranks && !all; r++)
+        if (who[r]) find_not_compared(&c, r);
+    if (x->cure == RS_CURE_SPORADIC) take_sporadic(&c);
+    if (x->cure == RS_CURE_WAITS) take_waits(&c);
     if (c.compared)
         replay_case(&c, x);
     else
-        set_unknown(x, cure == RS_CURE_HOST   ? "no other host has ranks that do the same operations"
-                       : cure == RS_CURE_RANK ? "no other rank does the same operations"
-                                              : "no two ranks do the same work");
+        set_unknown(x, x->cure == RS_CURE_HOST ? "no other host has ranks that do the same operations"
+                       : all                   ? "no two ranks do the same work"
+                                               : "no other rank does the same operations");
     cure_free(&c);
-    free(apart);
+}
+
+const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cure, uint32_t who)
+{
+    struct rs_whatif_case *x = new_case(w, cure, who);
+    const struct rs_model *m = w->view->model;
+    bool *cured = rs_zalloc((size_t)m->nranks + 1, sizeof *cured);
+    for (uint32_t r = 0; r < m->nranks; r++)
+        cured[r] = cure == RS_CURE_RANK ? r == who : cure == RS_CURE_HOST && m->ranks[r].host == who;
+    name_case(w, x);
+    solve(w, x, cured);
+    free(cured);
+    return x;
+}
+
+const struct rs_whatif_case *rs_whatif_add_ranks(struct rs_whatif *w, const uint32_t *ranks, uint32_t n)
+{
+    struct rs_whatif_case *x = new_case(w, RS_CURE_RANKS, RS_NONE);
+    const struct rs_model *m = w->view->model;
+    bool *cured = rs_zalloc((size_t)m->nranks + 1, sizeof *cured);
+    struct rs_strbuf name = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        cured[ranks[i]] = true;
+        rs_strbuf_printf(&name, "%s%" PRId32, i ? "," : "ranks ", m->ranks[ranks[i]].number);
+    }
+    rs_strbuf_take(&name, &x->take_out);
+    solve(w, x, cured);
+    free(cured);
     return x;
 }
 
@@ -456,7 +487,7 @@ void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struc
                     const struct rs_roles *roles)
 {
     *w = (struct rs_whatif){.view = view, .steps = steps, .step_ns = RS_TIME_NONE};
-    rs_graph_init(&w->graph, view, steps);
+    rs_graph_init(&w->graph, view, steps, roles);
     w->refused = w->graph.refused;
     w->makespan_ns = rs_graph_makespan(&w->graph);
     if (w->refused) return;

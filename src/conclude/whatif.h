@@ -20,7 +20,7 @@
 #include "conclude/excess.h"
 #include "conclude/replay.h"
 
-enum rs_cure { RS_CURE_RANK, RS_CURE_HOST, RS_CURE_PERSISTENT, RS_CURE_SPORADIC, RS_CURE_WAITS };
+enum rs_cure { RS_CURE_RANK, RS_CURE_RANKS, RS_CURE_HOST, RS_CURE_PERSISTENT, RS_CURE_SPORADIC, RS_CURE_WAITS };
 
 struct rs_whatif_case {
     enum rs_cure cure;
@@ -54,5 +54,7 @@ void rs_whatif_free(struct rs_whatif *w);
 
 /* Adds a case: `who` is a rank's row, or a host. Valid until the next one is added. */
 const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cure, uint32_t who);
+/* The same for several ranks together. */
+const struct rs_whatif_case *rs_whatif_add_ranks(struct rs_whatif *w, const uint32_t *ranks, uint32_t n);
 
 #endif

@@ -24,7 +24,7 @@ static int forget(void **state)
 static void make_graph(void)
 {
     look(&view);
-    rs_graph_init(&graph, &view, NULL);
+    rs_graph_init(&graph, &view, NULL, NULL);
     rs_replay_init(&replay, &graph);
     assert_int_equal(rs_replay_run(&replay, &graph, NULL, NULL), rs_graph_makespan(&graph));
     for (uint32_t i = 0; i < graph.nnodes; i++) {
@@ -358,7 +358,7 @@ static void test_positions(void **state)
     }
     const struct rs_steps steps = {.rows = rows, .n = 12};
     look(&view);
-    rs_graph_init(&graph, &view, &steps);
+    rs_graph_init(&graph, &view, &steps, NULL);
     for (uint32_t i = 0; i < graph.nnodes; i++) {
         const struct rs_node *x = &graph.nodes[i];
         uint32_t op = graph.ops[x->op].op;
@@ -384,7 +384,7 @@ static void test_losses(void **state)
         }
         model.procs[procs[1]].lost = what == LOST ? 2 : 0;
         look(&view);
-        rs_graph_init(&graph, &view, NULL);
+        rs_graph_init(&graph, &view, NULL, NULL);
         assert_int_equal(graph.lost, what == LOST ? 2 : 0);
         assert_int_equal(graph.absent, what == NOT_MEASURED ? 0 : 2);
         assert_int_equal(graph.nnodes, what == NOT_MEASURED ? 36 : 40);
