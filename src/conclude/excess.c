@@ -7,22 +7,6 @@
 #include "base/memory.h"
 #include "base/mix.h"
 
-/* Rows by number: row i is rows[first[k] .. first[k + 1]) of its number k = of[i], in the order of `rows_in` (NULL: from
- * 0). Numbers of RS_NONE are left out. */
-static uint32_t *collect(const uint32_t *of, const uint32_t *rows_in, uint32_t n, uint32_t count, uint32_t **first)
-{
-    uint32_t *rows = rs_alloc(((size_t)n + 1) * sizeof *rows), *at = rs_zalloc((size_t)count + 2, sizeof *at);
-    for (uint32_t i = 0; i < n; i++)
-        if (of[i] != RS_NONE) at[of[i] + 2]++;
-    for (uint32_t k = 0; k < count; k++) at[k + 2] += at[k + 1];
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t row = rows_in ? rows_in[i] : i;
-        if (of[row] != RS_NONE) rows[at[of[row] + 1]++] = row;
-    }
-    *first = at;
-    return rows;
-}
-
 static int by_gap(const void *a, const void *b, void *of)
 {
     const struct rs_node *nodes = of, *x = &nodes[*(const uint32_t *)a], *y = &nodes[*(const uint32_t *)b];
@@ -54,13 +38,13 @@ static void find_places(struct rs_excess *e, const struct rs_roles *roles, bool 
         const struct rs_node *x = &g->nodes[i];
         uint32_t role = roles ? roles->of[x->rank_id] : 0;
         e->place[i] = RS_NONE;
-        if (role == RS_NONE || (steps && x->step == RS_NONE)) continue;
+        if (!x->recorded || role == RS_NONE || (steps && x->step == RS_NONE)) continue;
         uint64_t when = steps ? (uint64_t)x->step << 32 | x->position : x->ordinal;
         uint64_t what = (uint64_t)role << 32 | x->signature;
         e->place[i] = number(&ids, rs_mix(rs_mix(1, what), when), &e->nplaces);
     }
     rs_map_free(&ids);
-    e->nodes = collect(e->place, NULL, g->nnodes, e->nplaces, &e->first);
+    e->nodes = rs_rows_by_number(e->place, NULL, g->nnodes, e->nplaces, &e->first);
     e->index = rs_alloc(((size_t)g->nnodes + 1) * sizeof *e->index);
     for (uint32_t k = 0; k < e->nplaces; k++) {
         qsort_r(e->nodes + e->first[k], e->first[k + 1] - e->first[k], sizeof *e->nodes, by_gap, g->nodes);
@@ -85,7 +69,7 @@ static void find_series(struct rs_excess *e, bool steps)
     }
     e->series_of[g->nranks] = e->nseries;
     rs_map_free(&ids);
-    e->series = collect(of, g->by_rank, g->nnodes, e->nseries, &e->begin);
+    e->series = rs_rows_by_number(of, g->by_rank, g->nnodes, e->nseries, &e->begin);
     free(of);
 }
 

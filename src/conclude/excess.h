@@ -10,7 +10,6 @@
 #define RS_CONCLUDE_EXCESS_H
 
 #include "conclude/graph.h"
-#include "conclude/roles.h"
 
 struct rs_excess {
     const struct rs_graph *graph;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/quantile.h"
 #include "base/bisect.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -17,13 +18,17 @@
 enum {
     LOST_SHARE = 20, /* refused, if one in this many parts is lost */
     MOST_NODES = 1 << 28, /* more take tens of GiB */
+    LONG_SPREADS = 4, /* from the median of tails to their ninth decile: beyond, somebody was late */
+    LEAST_ALIKE = 8, /* nodes that show what the others of their kind follow upon */
+    LEAST_VISIBLE = 3,
+    BLOCKED_NS = 10000, /* from the end of an operation to the start of the next, which waited in its stream */
     RESOLUTION_NS = 2 * RS_ONE_CLOCK_NS, /* of the difference of an end and a start on one clock */
 };
 
 struct work {
     struct rs_graph *g;
     const struct rs_view *view;
-    uint32_t *members; /* by node */
+    uint32_t *members, *parts; /* by node: the model's; part RS_NONE: not recorded */
     uint32_t *classes; /* by node: what it is, numbered from 0 */
     int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
     uint32_t *seen; /* by node: the last one that needs it */
@@ -31,6 +36,9 @@ struct work {
     uint32_t nclasses;
     uint64_t untimed; /* parts without times that were requested, in processes with losses */
     uint64_t unclocked, shared; /* operations of several ranks: on clocks that cannot be compared; in all */
+    /* By class, of tails in operations of which everything is recorded: the median, and what is longer beyond their spread;
+     * RS_TIME_NONE: unknown. */
+    int64_t *usual, *long_tail;
 };
 
 static uint32_t number(struct rs_map *ids, uint64_t key, uint32_t *count)
@@ -43,26 +51,34 @@ static uint32_t number(struct rs_map *ids, uint64_t key, uint32_t *count)
 
 /* ---- nodes ---- */
 
-/* What a rank does in an operation. Sizes of sends and of all-to-alls depend on the data; sends and receives are
- * distinguished by the distance to the peer. */
-static uint64_t class_key(const struct rs_model *m, const struct rs_op_rank *r)
+/* What a member does in an operation. Sizes of sends and of all-to-alls depend on the data; sends and receives are
+ * distinguished by the distance to the peer, `how` by bits: 1 sends, 2 receives. */
+static uint64_t class_key(const struct rs_model *m, uint32_t op, uint32_t member, uint64_t how)
 {
     const struct rs_ops *o = &m->ops;
-    uint32_t op = r->op, comm = o->comm[op];
+    uint32_t comm = o->comm[op];
+    int32_t own = m->members[member].rank;
     bool sized = o->kind[op] == RS_OP_COLL && strcmp(rs_model_text(m, o->func[op]), "AlltoAll") != 0;
-    uint64_t shape = comm == RS_NONE ? 0 : m->comms[comm].class, how = 0;
+    uint64_t shape = comm == RS_NONE ? 0 : m->comms[comm].class;
     if (comm != RS_NONE && m->comms[comm].class == RS_NONE) shape = UINT64_C(1) << 32 | (uint32_t)m->comms[comm].nranks;
+    if (o->kind[op] == RS_OP_PAIR) {
+        int32_t peer = own == o->root[op] ? o->dst[op] : o->root[op];
+        how = (own == o->root[op] ? 1 : 2) | (uint64_t)((uint32_t)peer - (uint32_t)own) << 2;
+    }
+    if (rs_func_has_root(m, o->func[op])) how |= own == o->root[op] ? 4 : 0;
+    uint64_t key = rs_mix(rs_mix(1, shape), (uint64_t)o->kind[op] << 16 | o->func[op]);
+    return rs_mix(rs_mix(key, how), sized ? o->bytes[op] : 0);
+}
+
+/* Which of sending and receiving a rank does. */
+static uint64_t sends_and_receives(const struct rs_model *m, const struct rs_op_rank *r)
+{
+    uint64_t how = 0;
     for (uint32_t i = 0; i < r->parts; i++) {
         uint8_t kind = m->parts.kind[m->order[r->at + i]];
         how |= kind == RS_PART_SEND ? 1 : kind == RS_PART_RECV ? 2 : 0;
     }
-    if (o->kind[op] == RS_OP_PAIR) {
-        int32_t own = m->members[m->parts.member[r->part]].rank;
-        how |= (uint64_t)(uint32_t)(m->parts.peer[r->part] - own) << 2;
-    }
-    if (rs_func_has_root(m, o->func[op])) how |= (m->members[m->parts.member[r->part]].rank == o->root[op]) ? 4 : 0;
-    uint64_t key = rs_mix(rs_mix(1, shape), (uint64_t)o->kind[op] << 16 | o->func[op]);
-    return rs_mix(rs_mix(key, how), sized ? o->bytes[op] : 0);
+    return how;
 }
 
 static bool is_lossy(const struct rs_proc *p)
@@ -100,42 +116,94 @@ static bool bound_end(const struct rs_model *m, const struct rs_op_rank *r, int6
     return known && *most != RS_TIME_NONE;
 }
 
-static void add_node(struct work *w, const struct rs_op_rank *r)
+static void add_node(struct work *w, const struct rs_node *x, uint32_t member, uint32_t part, uint64_t class,
+                     int64_t before)
 {
-    const struct rs_model *m = w->view->model;
     struct rs_graph *g = w->g;
-    uint32_t member = m->parts.member[r->part], rank_id = m->members[member].rank_id, n = g->nnodes;
-    if (rank_id == RS_NONE || rank_id >= m->nranks) return;
-    if (r->start == RS_TIME_NONE) {
-        const struct rs_proc *p = rs_part_proc(m, r->part);
-        w->untimed += is_lossy(p) && is_requested(p, m->parts.enqueued[r->part]);
-        return;
-    }
-    struct rs_node x = {.start = r->start, .rank_id = rank_id, .op = g->nops, .pred = RS_NONE, .step = RS_NONE};
-    int64_t most;
-    x.end_known = bound_end(m, r, &x.end, &most);
-    if (x.end_known) x.end = most;
-    g->unknown_ends += !x.end_known;
-    uint32_t cap = g->cap_nodes;
+    uint32_t n = g->nnodes, cap = g->cap_nodes;
     RS_ROOM(g->nodes, n, g->cap_nodes);
     if (cap != g->cap_nodes) {
         w->members = rs_realloc(w->members, g->cap_nodes * sizeof *w->members);
+        w->parts = rs_realloc(w->parts, g->cap_nodes * sizeof *w->parts);
         w->classes = rs_realloc(w->classes, g->cap_nodes * sizeof *w->classes);
         w->before = rs_realloc(w->before, g->cap_nodes * sizeof *w->before);
     }
     w->members[n] = member;
-    w->classes[n] = number(&w->class_ids, class_key(m, r), &w->nclasses);
-    w->before[n] = most;
-    g->nodes[g->nnodes++] = x;
+    w->parts[n] = part;
+    w->classes[n] = number(&w->class_ids, class, &w->nclasses);
+    w->before[n] = before;
+    g->nodes[g->nnodes++] = *x;
+}
+
+/* A rank that was in the operation, but of which it is not recorded: times are estimated later. */
+static void add_absent(struct work *w, uint32_t op, uint32_t member)
+{
+    const struct rs_model *m = w->view->model;
+    struct rs_node x = {.start = RS_TIME_NONE, .end = RS_TIME_NONE, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE};
+    x.rank_id = m->members[member].rank_id;
+    x.op = w->g->nops;
+    if (x.rank_id >= m->nranks) return;
+    uint64_t both = m->ops.kind[op] == RS_OP_FANOUT ? 3 : 0;
+    add_node(w, &x, member, RS_NONE, class_key(m, op, member, both), RS_TIME_NONE);
+}
+
+static void add_recorded(struct work *w, const struct rs_op_rank *r)
+{
+    const struct rs_model *m = w->view->model;
+    uint32_t member = m->parts.member[r->part];
+    struct rs_node x = {.start = r->start, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE, .recorded = true};
+    x.rank_id = m->members[member].rank_id;
+    x.op = w->g->nops;
+    if (x.rank_id >= m->nranks) return;
+    if (r->start == RS_TIME_NONE) {
+        const struct rs_proc *p = rs_part_proc(m, r->part);
+        w->untimed += is_lossy(p) && is_requested(p, m->parts.enqueued[r->part]);
+        add_absent(w, r->op, member);
+        return;
+    }
+    int64_t most;
+    x.end_known = bound_end(m, r, &x.end, &most);
+    if (x.end_known) x.end = most;
+    add_node(w, &x, member, r->part, class_key(m, r->op, member, sends_and_receives(m, r)), most);
+}
+
+/* Whether all ranks of its communicator are in an operation. */
+static bool is_for_all(const struct rs_model *m, uint32_t op)
+{
+    uint8_t kind = m->ops.kind[op];
+    return kind == RS_OP_COLL || (kind == RS_OP_FANOUT && !strcmp(rs_model_text(m, m->ops.func[op]), "AlltoAll"));
+}
+
+/* The nodes of an operation, by rank: recorded and absent ones. */
+static void add_nodes(struct work *w, uint32_t op)
+{
+    const struct rs_model *m = w->view->model;
+    uint32_t comm = m->ops.comm[op], next = RS_NONE;
+    struct rs_op_rank r;
+    if (comm < m->ncomms && is_for_all(m, op)) next = m->comms[comm].first_member;
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &r);) {
+        int32_t rank = m->members[m->parts.member[r.part]].rank;
+        for (; next != RS_NONE && m->members[next].rank < rank; next = m->members[next].next) add_absent(w, op, next);
+        if (next != RS_NONE && m->members[next].rank == rank) next = m->members[next].next;
+        bool alone = m->ops.kind[op] == RS_OP_PAIR && m->ops.nparts[op] == 1;
+        int32_t other = rank == m->ops.root[op] ? m->ops.dst[op] : m->ops.root[op];
+        uint32_t peer = alone && other >= 0 && comm < m->ncomms ? rs_comm_member(m, comm, other) : RS_NONE;
+        if (peer != RS_NONE && other < rank) add_absent(w, op, peer);
+        add_recorded(w, &r);
+        if (peer != RS_NONE && other > rank) add_absent(w, op, peer);
+    }
+    for (; next != RS_NONE; next = m->members[next].next) add_absent(w, op, next);
 }
 
 /* ---- who waits for whom ---- */
 
-/* Operations end on all ranks at about the same time. */
-static void estimate_ends(struct work *w, const struct rs_graph_op *op)
+/* Operations end on all ranks at about the same time. Absent ranks start with the first. */
+static void estimate_times(struct work *w, const struct rs_graph_op *op, int64_t first)
 {
     struct rs_node *nodes = w->g->nodes;
     int64_t known = RS_TIME_NONE;
+    for (uint32_t i = op->first; i < op->first + op->n; i++)
+        if (!nodes[i].recorded) nodes[i].start = nodes[i].end = first;
     for (uint32_t i = op->first; i < op->first + op->n; i++)
         if (nodes[i].end_known && nodes[i].end > known) known = nodes[i].end;
     if (known == RS_TIME_NONE) known = op->last;
@@ -197,22 +265,40 @@ static void need_few(struct work *w, const struct rs_graph_op *op, uint32_t i)
     if (root != RS_NONE && w->g->nodes[root].start <= x->end) need(w, i, root);
 }
 
+/* The error of comparing the starts of an operation's nodes; RS_TIME_NONE: their clocks cannot be compared. */
+static int64_t error_of(const struct work *w, const struct rs_graph_op *op)
+{
+    const struct rs_model *m = w->view->model;
+    int64_t error = RS_ONE_CLOCK_NS;
+    uint32_t island = RS_NONE;
+    for (uint32_t i = op->first; i < op->first + op->n; i++) {
+        if (w->parts[i] == RS_NONE) continue;
+        uint32_t at = rs_part_start_domain(m, w->parts[i]);
+        if (at == RS_NONE || m->domains[at].error_ns == RS_TIME_NONE) return RS_TIME_NONE;
+        if (island != RS_NONE && m->domains[at].island != island) return RS_TIME_NONE;
+        island = m->domains[at].island;
+        if (m->domains[at].error_ns > error) error = m->domains[at].error_ns;
+    }
+    return error;
+}
+
 static void find_needs(struct work *w, const struct rs_graph_op *op)
 {
     const struct rs_model *m = w->view->model;
     struct rs_graph *g = w->g;
-    bool clocked = op->n == 1 || rs_op_error(m, op->op) != RS_TIME_NONE, fanout = m->ops.kind[op->op] == RS_OP_FANOUT;
+    int64_t error = op->n == 1 ? 0 : error_of(w, op);
+    bool clocked = error != RS_TIME_NONE, fanout = m->ops.kind[op->op] == RS_OP_FANOUT;
     bool all = m->ops.kind[op->op] == RS_OP_COLL && rs_func_flow(m, m->ops.func[op->op]) == RS_FLOW_ALL;
-    int64_t slack = all ? rs_op_least(m, op->op) : 0; /* nobody ends before the last start: it is the clocks */
+    int64_t slack = all && clocked ? 2 * error : 0; /* nobody ends before the last start: it is the clocks */
     w->shared += op->n > 1;
     w->unclocked += !clocked;
     struct rs_op_rank r = {0};
     for (uint32_t i = op->first, at = 0; i < op->first + op->n; i++) {
         struct rs_node *x = &g->nodes[i];
         x->needs = g->nneeds;
-        while (fanout && rs_op_next_rank(m, op->op, &at, &r) && m->parts.member[r.part] != w->members[i]) {
+        while (fanout && x->recorded && rs_op_next_rank(m, op->op, &at, &r) && r.part != w->parts[i]) {
         }
-        if (clocked && fanout)
+        if (clocked && fanout && x->recorded)
             need_peers(w, op, i, &r);
         else if (clocked && op->n > 1 && x->end >= rs_time_minus(op->last, slack))
             x->whole = true;
@@ -232,26 +318,100 @@ static void add_op(struct work *w, uint32_t op)
 {
     struct rs_graph *g = w->g;
     struct rs_graph_op row = {.op = op, .first = g->nnodes, .last = RS_TIME_NONE};
-    struct rs_op_rank r;
-    for (uint32_t at = 0; rs_op_next_rank(w->view->model, op, &at, &r);) add_node(w, &r);
-    row.n = g->nnodes - row.first;
-    if (!row.n) return;
+    int64_t first = INT64_MAX;
+    uint32_t recorded = 0;
+    add_nodes(w, op);
     for (uint32_t i = row.first; i < g->nnodes; i++) {
-        if (g->nodes[i].start > row.last) row.last = g->nodes[i].start;
-        if (g->begin == RS_TIME_NONE || g->nodes[i].start < g->begin) g->begin = g->nodes[i].start;
+        const struct rs_node *x = &g->nodes[i];
+        if (!x->recorded) continue;
+        recorded++;
+        if (x->start > row.last) row.last = x->start;
+        if (x->start < first) first = x->start;
+        g->unknown_ends += !x->end_known;
     }
-    estimate_ends(w, &row);
+    if (!recorded) { /* not measured */
+        g->nnodes = row.first;
+        return;
+    }
+    row.n = g->nnodes - row.first;
+    row.absent = row.n - recorded;
+    g->absent += row.absent;
+    if (g->begin == RS_TIME_NONE || first < g->begin) g->begin = first;
+    estimate_times(w, &row, first);
     for (uint32_t i = row.first; i < g->nnodes; i++)
         if (g->nodes[i].end > g->end) g->end = g->nodes[i].end;
     RS_ROOM(g->ops, g->nops, g->cap_ops);
     g->ops[g->nops++] = row;
 }
 
+/* ---- ranks that are not recorded ---- */
+
+struct tail {
+    int64_t ns;
+    uint32_t class;
+};
+
+static int by_class(const void *a, const void *b)
+{
+    const struct tail *x = a, *y = b;
+    if (x->class != y->class) return x->class < y->class ? -1 : 1;
+    return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static void find_usual_tails(struct work *w)
+{
+    const struct rs_graph *g = w->g;
+    struct tail *rows = rs_alloc(((size_t)g->nnodes + 1) * sizeof *rows);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->nnodes; i++)
+        if (!g->ops[g->nodes[i].op].absent) rows[n++] = (struct tail){g->nodes[i].tail, w->classes[i]};
+    qsort(rows, n, sizeof *rows, by_class);
+    w->usual = rs_alloc(((size_t)w->nclasses + 1) * sizeof *w->usual);
+    w->long_tail = rs_alloc(((size_t)w->nclasses + 1) * sizeof *w->long_tail);
+    for (uint32_t i = 0; i < w->nclasses; i++) w->usual[i] = w->long_tail[i] = RS_TIME_NONE;
+    for (uint32_t i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && rows[k].class == rows[i].class;) k++;
+        int64_t median = rows[i + (k - i - 1) / 2].ns, most = rows[i + (k - i - 1) * 9 / 10].ns;
+        w->usual[rows[i].class] = median;
+        w->long_tail[rows[i].class] = rs_time_plus(median, LONG_SPREADS * rs_time_minus(most, median));
+    }
+    free(rows);
+}
+
+/* An operation that took longer than usual after its last recorded start waited for an absent rank. */
+static void place_absent(struct work *w, struct rs_graph_op *op)
+{
+    struct rs_node *nodes = w->g->nodes;
+    int64_t start = INT64_MAX;
+    for (uint32_t i = op->first; i < op->first + op->n; i++) {
+        uint32_t class = w->classes[i];
+        if (!nodes[i].recorded || !nodes[i].end_known) continue;
+        if (w->usual[class] == RS_TIME_NONE) return;
+        if (rs_time_minus(nodes[i].end, op->last) <= rs_time_plus(w->long_tail[class], RESOLUTION_NS)) return;
+        int64_t last = rs_time_minus(nodes[i].end, w->usual[class]);
+        if (last < start) start = last;
+    }
+    if (start == INT64_MAX || start <= op->last) return;
+    for (uint32_t i = op->first; i < op->first + op->n; i++)
+        if (!nodes[i].recorded) nodes[i].start = start;
+    op->last = start;
+    op->waited = true;
+}
+
 static void find_all_needs(struct work *w)
 {
-    w->seen = rs_alloc(((size_t)w->g->nnodes + 1) * sizeof *w->seen);
-    for (uint32_t i = 0; i < w->g->nnodes; i++) w->seen[i] = RS_NONE;
-    for (uint32_t i = 0; i < w->g->nops; i++) find_needs(w, &w->g->ops[i]);
+    struct rs_graph *g = w->g;
+    w->seen = rs_alloc(((size_t)g->nnodes + 1) * sizeof *w->seen);
+    for (uint32_t i = 0; i < g->nnodes; i++) w->seen[i] = RS_NONE;
+    for (uint32_t i = 0; i < g->nops; i++)
+        if (!g->ops[i].absent) find_needs(w, &g->ops[i]);
+    if (!g->absent) return;
+    find_usual_tails(w);
+    for (uint32_t i = 0; i < g->nops; i++) {
+        if (!g->ops[i].absent) continue;
+        place_absent(w, &g->ops[i]);
+        find_needs(w, &g->ops[i]);
+    }
 }
 
 /* ---- predecessors ---- */
@@ -262,6 +422,20 @@ static int by_start(const void *a, const void *b, void *of)
     if (x->start != y->start) return x->start < y->start ? -1 : 1;
     if (x->end != y->end) return x->end < y->end ? -1 : 1;
     return x < y ? -1 : x > y;
+}
+
+uint32_t *rs_rows_by_number(const uint32_t *of, const uint32_t *order, uint32_t n, uint32_t count, uint32_t **first)
+{
+    uint32_t *rows = rs_alloc(((size_t)n + 1) * sizeof *rows), *at = rs_zalloc((size_t)count + 2, sizeof *at);
+    for (uint32_t i = 0; i < n; i++)
+        if (of[i] != RS_NONE) at[of[i] + 2]++;
+    for (uint32_t k = 0; k < count; k++) at[k + 2] += at[k + 1];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = order ? order[i] : i;
+        if (of[row] != RS_NONE) rows[at[of[row] + 1]++] = row;
+    }
+    *first = at;
+    return rows;
 }
 
 static void sort_by_rank(struct rs_graph *g)
@@ -302,29 +476,218 @@ static uint32_t pop(struct running *h, const struct rs_node *nodes)
     return top;
 }
 
-static void find_predecessors(struct work *w)
+/* Of the operations of a rank that had ended when a node started: the last, and the last of the same communicator. */
+struct choice {
+    uint32_t any, own;
+};
+
+static uint32_t comm_of(const struct work *w, uint32_t node)
+{
+    return w->view->model->members[w->members[node]].comm;
+}
+
+static void find_choices(struct work *w, struct choice *choices)
 {
     struct rs_graph *g = w->g;
-    struct rs_node *nodes = g->nodes;
+    const struct rs_node *nodes = g->nodes;
     struct running h = {0};
+    uint32_t *own = rs_alloc(((size_t)w->view->model->ncomms + 1) * sizeof *own); /* by communicator */
+    for (uint32_t i = 0; i < w->view->model->ncomms; i++) own[i] = RS_NONE;
     for (uint32_t r = 0; r < g->nranks; r++) {
-        uint32_t pred = RS_NONE; /* of those that ended, the last */
+        uint32_t any = RS_NONE;
         h.n = 0;
         for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
             uint32_t i = g->by_rank[k];
             while (h.n && nodes[h.rows[0]].end <= rs_time_plus(nodes[i].start, RESOLUTION_NS)) {
-                uint32_t ended = pop(&h, nodes);
-                if (pred == RS_NONE || nodes[ended].end >= nodes[pred].end) pred = ended;
+                uint32_t ended = pop(&h, nodes), *last = &own[comm_of(w, ended)];
+                if (any == RS_NONE || nodes[ended].end >= nodes[any].end) any = ended;
+                if (*last == RS_NONE || nodes[ended].end >= nodes[*last].end) *last = ended;
             }
-            nodes[i].pred = pred;
-            nodes[i].gap = rs_time_minus(nodes[i].start, pred == RS_NONE ? g->begin : nodes[pred].end);
-            uint32_t before = pred == RS_NONE ? 0 : w->classes[pred] + 1;
-            uint64_t key = (uint64_t)before << 32 | w->classes[i];
-            nodes[i].signature = number(&w->signature_ids, key, &g->nsignatures);
+            choices[i] = (struct choice){any, own[comm_of(w, i)]};
             push(&h, nodes, i);
         }
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) own[comm_of(w, g->by_rank[k])] = RS_NONE;
     }
+    free(own);
     free(h.rows);
+}
+
+static int64_t since(const struct rs_graph *g, uint32_t node, uint32_t pred)
+{
+    return rs_time_minus(g->nodes[node].start, pred == RS_NONE ? g->begin : g->nodes[pred].end);
+}
+
+static int64_t spread(int64_t *v, uint32_t n)
+{
+    return rs_mad(v, n, rs_median(v, n));
+}
+
+/* Operations on two streams: of another communicator, one may just happen to have ended last. What a node follows upon is
+ * what it comes after in the same distance, whatever the other does: the gaps of like nodes are compared. */
+static void choose_predecessors(struct work *w, struct choice *choices)
+{
+    struct rs_graph *g = w->g;
+    uint32_t *of = rs_alloc(((size_t)g->nnodes + 1) * sizeof *of), *first, ngroups = 0;
+    struct rs_map ids = {0};
+    for (uint32_t i = 0; i < g->nnodes; i++) {
+        const struct choice *c = &choices[i];
+        bool two = c->own != RS_NONE && c->own != c->any && g->nodes[i].recorded;
+        of[i] = !two ? RS_NONE : number(&ids, (uint64_t)w->classes[c->any] << 32 | w->classes[i], &ngroups);
+    }
+    rs_map_free(&ids);
+    uint32_t *rows = rs_rows_by_number(of, NULL, g->nnodes, ngroups, &first);
+    int64_t *any = rs_alloc(((size_t)g->nnodes + 1) * sizeof *any),
+            *own = rs_alloc(((size_t)g->nnodes + 1) * sizeof *own);
+    for (uint32_t k = 0; k < ngroups; k++) {
+        uint32_t n = first[k + 1] - first[k];
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t node = rows[first[k] + i];
+            any[i] = since(g, node, choices[node].any);
+            own[i] = since(g, node, choices[node].own);
+        }
+        if (n < LEAST_ALIKE || spread(own, n) >= spread(any, n)) continue;
+        for (uint32_t i = first[k]; i < first[k + 1]; i++) choices[rows[i]].any = choices[rows[i]].own;
+    }
+    free(of);
+    free(rows);
+    free(first);
+    free(any);
+    free(own);
+}
+
+static void find_predecessors(struct work *w)
+{
+    struct rs_graph *g = w->g;
+    struct choice *choices = rs_alloc(((size_t)g->nnodes + 1) * sizeof *choices);
+    find_choices(w, choices);
+    choose_predecessors(w, choices);
+    for (uint32_t r = 0; r < g->nranks; r++)
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
+            struct rs_node *x = &g->nodes[g->by_rank[k]];
+            x->pred = choices[g->by_rank[k]].any;
+            int64_t from = x->pred == RS_NONE ? g->begin : g->nodes[x->pred].end;
+            if (!x->recorded && !g->ops[x->op].waited && from < x->start) x->start = from; /* at any time since then */
+            x->gap = rs_time_minus(x->start, from);
+            uint32_t before = x->pred == RS_NONE ? 0 : w->classes[x->pred] + 1;
+            uint64_t key = (uint64_t)before << 32 | w->classes[g->by_rank[k]];
+            x->signature = number(&w->signature_ids, key, &g->nsignatures);
+        }
+    free(choices);
+}
+
+/* ---- compute behind communication ----
+ * Where a rank computes while its operations run (the buckets of data-parallel training), a node starts some time after
+ * the *start* of an earlier one, its head, and not before the end of the one before. Ranks that waited long start right at
+ * that end: their compute is hidden. Compared with these, the rank that they waited for has a gap, although it computes as
+ * long. Nodes at the same position of a step are of one type: */
+
+enum type {
+    OPEN, /* what they do begins at the end of the predecessor */
+    BLOCKED, /* all start right at that end: nothing is seen of what they do before */
+    HIDDEN,
+};
+
+struct hidden_work {
+    const struct rs_graph *g;
+    uint32_t *of; /* by node: its group; RS_NONE: not looked at */
+    uint8_t *types; /* by group: enum type */
+    uint32_t *head; /* by node */
+    int64_t *gaps, *works; /* of nodes that do not start right at the end; works: since the start of the head */
+};
+
+static bool is_blocked(const struct rs_node *x)
+{
+    return x->gap <= BLOCKED_NS;
+}
+
+static int64_t work_of(const struct hidden_work *h, uint32_t node)
+{
+    return rs_time_minus(h->g->nodes[node].start, h->g->nodes[h->head[node]].start);
+}
+
+/* *work: how long they compute since the start of their heads. */
+static enum type type_of(const struct hidden_work *h, const uint32_t *rows, uint32_t n, int64_t *work)
+{
+    const struct rs_node *nodes = h->g->nodes;
+    uint32_t seen = 0, consistent = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_blocked(&nodes[rows[i]])) continue;
+        h->gaps[seen] = nodes[rows[i]].gap;
+        h->works[seen++] = work_of(h, rows[i]);
+    }
+    uint32_t blocked = n - seen;
+    if (10 * seen < n && seen < LEAST_VISIBLE) return BLOCKED;
+    if (n < LEAST_ALIKE || seen < LEAST_VISIBLE) return OPEN;
+    *work = rs_median(h->works, seen);
+    int64_t apart = rs_mad(h->works, seen, *work);
+    if (10 * blocked < n) return 10 * apart < 7 * spread(h->gaps, seen) ? HIDDEN : OPEN;
+    for (uint32_t i = 0; i < n; i++)
+        consistent += is_blocked(&nodes[rows[i]]) && work_of(h, rows[i]) >= *work - 3 * apart - RESOLUTION_NS;
+    return 5 * consistent >= 4 * blocked ? HIDDEN : 10 * seen < n ? BLOCKED : OPEN;
+}
+
+static void find_heads(const struct hidden_work *h, const uint32_t *rows, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pred = h->g->nodes[rows[i]].pred, group = h->of[pred];
+        h->head[rows[i]] = group != RS_NONE && h->types[group] != OPEN ? h->head[pred] : pred;
+    }
+}
+
+static uint64_t group_key(const struct rs_node *x, const struct rs_roles *roles)
+{
+    uint64_t place = (uint64_t)x->signature << 32 | x->position;
+    return rs_mix(rs_mix(1, place), roles ? roles->of[x->rank_id] : 0);
+}
+
+/* A rank in a pipeline sends and receives what it computes: nothing is hidden there. */
+static bool is_coll(const struct work *w, uint32_t node)
+{
+    return w->view->model->ops.kind[w->g->ops[w->g->nodes[node].op].op] == RS_OP_COLL;
+}
+
+static void find_hidden(struct work *w, const struct rs_roles *roles)
+{
+    struct rs_graph *g = w->g;
+    size_t n = (size_t)g->nnodes + 1;
+    uint32_t *first, ngroups = 0;
+    struct rs_map ids = {0};
+    struct hidden_work h = {.g = g,
+                            .of = rs_alloc(n * sizeof *h.of),
+                            .head = rs_alloc(n * sizeof *h.head),
+                            .gaps = rs_alloc(n * sizeof *h.gaps),
+                            .works = rs_alloc(n * sizeof *h.works)};
+    for (uint32_t i = 0; i < g->nnodes; i++) {
+        const struct rs_node *x = &g->nodes[i];
+        bool same = x->pred != RS_NONE && comm_of(w, i) == comm_of(w, x->pred) && is_coll(w, i) && is_coll(w, x->pred);
+        h.of[i] = RS_NONE;
+        if (same && x->recorded && g->nodes[x->pred].recorded)
+            h.of[i] = number(&ids, group_key(x, roles), &ngroups); /* by time of the first */
+    }
+    rs_map_free(&ids);
+    h.types = rs_zalloc((size_t)ngroups + 1, sizeof *h.types);
+    uint32_t *rows = rs_rows_by_number(h.of, NULL, g->nnodes, ngroups, &first);
+    for (uint32_t k = 0; k < ngroups; k++) {
+        uint32_t *group = rows + first[k], count = first[k + 1] - first[k];
+        int64_t work;
+        find_heads(&h, group, count);
+        h.types[k] = (uint8_t)type_of(&h, group, count, &work);
+        for (uint32_t i = 0; i < count && h.types[k] == HIDDEN; i++) {
+            struct rs_node *x = &g->nodes[group[i]];
+            int64_t ns = work_of(&h, group[i]);
+            bool blocked = is_blocked(x);
+            x->head = h.head[group[i]];
+            x->after = blocked ? x->gap : 0;
+            x->gap = blocked && work < ns ? work : ns;
+        }
+    }
+    free(h.of);
+    free(h.types);
+    free(h.head);
+    free(h.gaps);
+    free(h.works);
+    free(rows);
+    free(first);
 }
 
 /* ---- steps and positions ---- */
@@ -397,90 +760,6 @@ static void number_nodes(struct work *w, const struct rs_steps *steps)
     free(step);
 }
 
-/* ---- the order ----
- * Starts (v < n), ends (n + node) and ready operations (2n + op), each after what it depends on (Kahn). */
-
-struct queue {
-    struct rs_graph *g;
-    uint32_t *missing; /* by vertex: what it still depends on */
-    uint32_t *next, *successors; /* nodes by their predecessor: a list, and its first by node */
-    uint32_t *waiting, *first; /* nodes that need a node: waiting[first[i] .. first[i + 1]) */
-};
-
-static void is_done(struct queue *q, uint32_t vertex)
-{
-    if (!--q->missing[vertex]) q->g->order[q->g->norder++] = vertex;
-}
-
-static void follow(struct queue *q, uint32_t v)
-{
-    struct rs_graph *g = q->g;
-    uint32_t n = g->nnodes;
-    if (v < n) {
-        is_done(q, 2 * n + g->nodes[v].op);
-        if (!g->nodes[v].whole) is_done(q, n + v);
-        for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) is_done(q, n + q->waiting[k]);
-    } else if (v < 2 * n) {
-        for (uint32_t i = q->successors[v - n]; i != RS_NONE; i = q->next[i])
-            if (q->missing[i]) is_done(q, i); /* else: it was in a cycle */
-    } else {
-        const struct rs_graph_op *op = &g->ops[v - 2 * n];
-        for (uint32_t i = op->first; i < op->first + op->n; i++)
-            if (g->nodes[i].whole) is_done(q, n + i);
-    }
-}
-
-static void count_dependencies(struct queue *q)
-{
-    struct rs_graph *g = q->g;
-    uint32_t n = g->nnodes;
-    for (uint32_t i = 0; i < n; i++) q->successors[i] = RS_NONE;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct rs_node *x = &g->nodes[i];
-        q->missing[i] = x->pred != RS_NONE;
-        q->missing[n + i] = 1 + x->nneeds;
-        q->missing[2 * n + x->op]++;
-        if (x->pred != RS_NONE) {
-            q->next[i] = q->successors[x->pred];
-            q->successors[x->pred] = i;
-        }
-        for (uint32_t k = 0; k < x->nneeds; k++) q->first[g->needs[x->needs + k] + 2]++;
-    }
-    for (uint32_t i = 0; i < n; i++) q->first[i + 2] += q->first[i + 1];
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < g->nodes[i].nneeds; k++)
-            q->waiting[q->first[g->needs[g->nodes[i].needs + k] + 1]++] = i;
-}
-
-static void find_order(struct rs_graph *g)
-{
-    uint32_t n = g->nnodes;
-    size_t vertices = 2 * (size_t)n + g->nops;
-    struct queue q = {.g = g,
-                      .missing = rs_zalloc(vertices + 1, sizeof *q.missing),
-                      .next = rs_alloc(((size_t)n + 1) * sizeof *q.next),
-                      .successors = rs_alloc(((size_t)n + 1) * sizeof *q.successors),
-                      .waiting = rs_alloc(((size_t)g->nneeds + 1) * sizeof *q.waiting),
-                      .first = rs_zalloc((size_t)n + 2, sizeof *q.first)};
-    g->order = rs_alloc((vertices + 1) * sizeof *g->order);
-    count_dependencies(&q);
-    for (uint32_t i = 0; i < n; i++)
-        if (!q.missing[i]) g->order[g->norder++] = i;
-    for (uint32_t at = 0, earliest = 0;;) {
-        while (at < g->norder) follow(&q, g->order[at++]);
-        while (earliest < n && !q.missing[earliest]) earliest++; /* operations are by time */
-        if (earliest == n) break;
-        q.missing[earliest] = 0;
-        g->order[g->norder++] = earliest;
-        g->cycles++;
-    }
-    free(q.missing);
-    free(q.next);
-    free(q.successors);
-    free(q.waiting);
-    free(q.first);
-}
-
 /* ---- what cannot be replayed ---- */
 
 /* Parts that are absent from operations of others, of ranks whose recordings have losses. */
@@ -506,6 +785,22 @@ static uint64_t count_absent(const struct rs_view *v)
     return absent;
 }
 
+/* Parts of ranks without a recording: for whom the others waited is unknown. */
+static uint64_t count_unseen(const struct work *w)
+{
+    const struct rs_model *m = w->view->model;
+    uint64_t unseen = 0;
+    for (uint32_t i = 0; i < w->g->nops; i++) {
+        uint32_t op = w->g->ops[i].op, comm = m->ops.comm[op];
+        int64_t all = comm >= m->ncomms               ? 0
+                      : m->ops.kind[op] == RS_OP_PAIR ? 2
+                      : is_for_all(m, op)             ? m->comms[comm].nranks
+                                                      : 0;
+        if (all > w->g->ops[i].n) unseen += (uint64_t)(all - w->g->ops[i].n);
+    }
+    return unseen;
+}
+
 static uint64_t count_lost(const struct work *w)
 {
     const struct rs_model *m = w->view->model;
@@ -519,14 +814,22 @@ static uint64_t count_lost(const struct work *w)
 static void judge(struct work *w)
 {
     struct rs_graph *g = w->g;
+    uint64_t unseen = count_unseen(w), absent = g->absent + unseen, all = g->nnodes + unseen;
+    uint64_t recorded = g->nnodes - g->absent;
     g->lost = count_lost(w);
     if (!g->nnodes)
         rs_asprintf(&g->refused, "no operation has a known start");
     else if (!w->shared)
         rs_asprintf(&g->refused, "no operation has known starts on two ranks");
-    else if (g->lost * LOST_SHARE >= g->nnodes + g->lost)
+    else if (g->lost * LOST_SHARE >= recorded + g->lost)
         rs_asprintf(&g->refused, "the records of %" PRIu64 " of %" PRIu64 " parts of operations (%.0f %%) were lost",
-                    g->lost, g->nnodes + g->lost, 100 * (double)g->lost / (double)(g->nnodes + g->lost));
+                    g->lost, recorded + g->lost, 100 * (double)g->lost / (double)(recorded + g->lost));
+    else if (absent * LOST_SHARE >= all)
+        rs_asprintf(
+            &g->refused,
+            "%.0f %% of the parts of operations were not recorded, in which other ranks waited: these ranks have "
+            "no recording, or only of a part of the run (see --from and --to)",
+            100 * (double)absent / (double)all);
     else if (w->unclocked * LOST_SHARE >= w->shared)
         rs_asprintf(&g->refused,
                     "%" PRIu64 " of %" PRIu64 " operations have ranks on clocks that are not aligned with each other",
@@ -543,7 +846,8 @@ static bool is_too_large(const struct rs_view *v)
     return parts > MOST_NODES;
 }
 
-void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct rs_steps *steps)
+void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct rs_steps *steps,
+                   const struct rs_roles *roles)
 {
     struct work w = {.g = g, .view = view};
     *g = (struct rs_graph){.nranks = view->model->nranks, .begin = RS_TIME_NONE, .end = RS_TIME_NONE};
@@ -558,8 +862,11 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     sort_by_rank(g);
     find_predecessors(&w);
     number_nodes(&w, steps);
-    find_order(g);
+    find_hidden(&w, roles);
     free(w.members);
+    free(w.parts);
+    free(w.usual);
+    free(w.long_tail);
     free(w.classes);
     free(w.before);
     free(w.seen);
@@ -574,7 +881,6 @@ void rs_graph_free(struct rs_graph *g)
     free(g->needs);
     free(g->by_rank);
     free(g->first);
-    free(g->order);
     free(g->refused);
     *g = (struct rs_graph){0};
 }

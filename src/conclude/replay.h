@@ -1,15 +1,19 @@
 /* The recorded run, replayed with other gaps (conclude/graph.h): how long it would have taken.
  *
  * A gap is what a rank did between two operations: compute, launching, or nothing. Replayed unchanged, every time is the
- * recorded one. Only reads the graph: any number of threads. */
+ * recorded one. The order is by starts and ends, not by operations: eager sends in opposite directions make operations
+ * depend on each other, but not their parts. Owned until rs_replay_free(). One thread at a time. */
 #ifndef RS_CONCLUDE_REPLAY_H
 #define RS_CONCLUDE_REPLAY_H
 
 #include "conclude/graph.h"
 
-/* Times of a replay by node, to be allocated by the caller; `ready` by operation of the graph. */
 struct rs_replay {
-    int64_t *starts, *ends, *ready;
+    int64_t *starts, *ends; /* of the last replay, by node */
+    int64_t *ready; /* by operation of the graph: its last start */
+    uint32_t *order; /* topological: v < nnodes is the start of node v, then the ends, then operations ready */
+    uint32_t norder;
+    uint32_t cycles; /* starts that depend on themselves (clock errors): they keep their recorded time */
 };
 void rs_replay_init(struct rs_replay *r, const struct rs_graph *g);
 void rs_replay_free(struct rs_replay *r);

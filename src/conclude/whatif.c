@@ -487,7 +487,7 @@ void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struc
                     const struct rs_roles *roles)
 {
     *w = (struct rs_whatif){.view = view, .steps = steps, .step_ns = RS_TIME_NONE};
-    rs_graph_init(&w->graph, view, steps);
+    rs_graph_init(&w->graph, view, steps, roles);
     w->refused = w->graph.refused;
     w->makespan_ns = rs_graph_makespan(&w->graph);
     if (w->refused) return;

@@ -54,7 +54,7 @@ static void find(const struct rs_roles *roles)
 {
     const struct rs_steps steps = {.rows = rows, .n = STEPS};
     look(&view);
-    rs_graph_init(&graph, &view, &steps);
+    rs_graph_init(&graph, &view, &steps, NULL);
     rs_excess_init(&excess, &graph, roles);
 }
 

@@ -24,7 +24,7 @@ static int forget(void **state)
 static void make_graph(void)
 {
     look(&view);
-    rs_graph_init(&graph, &view, NULL);
+    rs_graph_init(&graph, &view, NULL, NULL);
     rs_replay_init(&replay, &graph);
     assert_int_equal(rs_replay_run(&replay, &graph, NULL, NULL), rs_graph_makespan(&graph));
     for (uint32_t i = 0; i < graph.nnodes; i++) {
@@ -82,7 +82,7 @@ static void test_collectives(void **state)
     make_graph();
     assert_null(graph.refused);
     assert_int_equal(graph.nnodes, 6);
-    assert_int_equal(graph.cycles, 0);
+    assert_int_equal(replay.cycles, 0);
     assert_int_equal(rs_graph_makespan(&graph), 19 * MS);
     const struct rs_node *x = &graph.nodes[node(1, 1)], *y = &graph.nodes[node(0, 1)];
     assert_int_equal(x->gap, 8 * MS);
@@ -121,7 +121,7 @@ static void test_sends(void **state)
     uint32_t late = add_pair(world, 0, 1, 10 * MS, 12 * MS, 7 * MS, 13 * MS); /* the receiver waits */
     uint32_t waits = add_pair(world, 1, 0, 14 * MS, 21 * MS, 20 * MS, 22 * MS); /* the sender waits */
     make_graph();
-    assert_int_equal(graph.cycles, 0);
+    assert_int_equal(replay.cycles, 0);
     const struct rs_node *send = &graph.nodes[node(0, eager)], *recv = &graph.nodes[node(1, eager)];
     assert_false(send->synchronous);
     assert_int_equal(send->tail, 1 * MS);
@@ -154,7 +154,7 @@ static void test_exchange(void **state)
     uint32_t a = add_pair(world, 0, 1, 0, 1 * MS, 4 * MS, 5 * MS);
     uint32_t b = add_pair(world, 1, 0, 1 * MS, 2 * MS, 4 * MS, 5 * MS);
     make_graph();
-    assert_int_equal(graph.cycles, 0);
+    assert_int_equal(replay.cycles, 0);
     assert_int_equal(graph.nodes[node(1, a)].pred, node(1, b));
     assert_int_equal(graph.nodes[node(0, b)].pred, node(0, a));
     take[node(1, a)] = 2 * MS;
@@ -282,7 +282,7 @@ static void test_pipeline(void **state)
     both[1] = ready;
     all[1] = add_coll(pp, "AllReduce", 4, both, 1 * MS);
     make_graph();
-    assert_int_equal(graph.cycles, 0);
+    assert_int_equal(replay.cycles, 0);
     assert_int_equal(rs_graph_makespan(&graph), (2 + 4 * (1 + 3) + 1) * MS);
     for (int i = 1; i < 4; i++) take[node(0, sends[i])] = 1 * MS;
     assert_int_equal(saved(), 0);
@@ -309,8 +309,8 @@ static void test_cycle(void **state)
     add_part(b, 3, RS_PART_COLL, 0, 9 * MS); /* before rank 0 began: impossible */
     model.domains[gpus[1]].error_ns = model.domains[gpus[0]].error_ns = 2 * MS;
     make_graph();
-    assert_int_equal(graph.cycles, 1);
-    assert_int_equal(graph.norder, 2 * graph.nnodes + graph.nops);
+    assert_int_equal(replay.cycles, 1);
+    assert_int_equal(replay.norder, 2 * graph.nnodes + graph.nops);
 }
 
 /* The end of a rank is unknown: that of the other, if its next operation allows it. */
@@ -358,7 +358,7 @@ static void test_positions(void **state)
     }
     const struct rs_steps steps = {.rows = rows, .n = 12};
     look(&view);
-    rs_graph_init(&graph, &view, &steps);
+    rs_graph_init(&graph, &view, &steps, NULL);
     for (uint32_t i = 0; i < graph.nnodes; i++) {
         const struct rs_node *x = &graph.nodes[i];
         uint32_t op = graph.ops[x->op].op;
@@ -370,27 +370,59 @@ static void test_positions(void **state)
     }
 }
 
-/* One in twenty parts lost: refused. Not requested: not lost. */
+/* One in twenty parts lost: refused. Not recorded of some ranks: refused, too. Not measured at all: no loss. */
 static void test_losses(void **state)
 {
     (void)state;
-    for (int lost = 0; lost < 2; lost++) {
+    enum { NOT_MEASURED, NOT_RECORDED, LOST };
+    for (int what = NOT_MEASURED; what <= LOST; what++) {
         make_job(1, 2, 1 * US);
         uint32_t world = make_comm(1, 0, 1, 2);
         for (int i = 0; i < 20; i++) {
-            int64_t at[] = {i * MS, i % 10 == 5 ? RS_TIME_NONE : i * MS};
+            int64_t none = i % 10 == 5 ? RS_TIME_NONE : i * MS, at[] = {what == NOT_MEASURED ? none : i * MS, none};
             add_coll(world, "AllReduce", 4, at, 100 * US);
         }
-        model.procs[procs[1]].lost = lost ? 2 : 0;
+        model.procs[procs[1]].lost = what == LOST ? 2 : 0;
         look(&view);
-        rs_graph_init(&graph, &view, NULL);
-        assert_int_equal(graph.lost, lost ? 2 : 0);
-        if (lost)
+        rs_graph_init(&graph, &view, NULL, NULL);
+        assert_int_equal(graph.lost, what == LOST ? 2 : 0);
+        assert_int_equal(graph.absent, what == NOT_MEASURED ? 0 : 2);
+        assert_int_equal(graph.nnodes, what == NOT_MEASURED ? 36 : 40);
+        if (what == NOT_MEASURED)
+            assert_null(graph.refused);
+        else if (what == LOST)
             assert_string_equal(graph.refused, "the records of 2 of 40 parts of operations (5 %) were lost");
         else
-            assert_null(graph.refused);
+            assert_int_equal(strncmp(graph.refused, "5 % of the parts of operations were not recorded", 48), 0);
         forget(NULL);
     }
+}
+
+/* Nothing is known of rank 1 in the second and third of four operations. All-gathers usually take 1 ms; the second took as
+ * long, the third waited for rank 1 until 24. */
+static void test_absent(void **state)
+{
+    (void)state;
+    make_job(1, 3, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 3);
+    int64_t a[] = {0, 0, 0}, b[] = {2 * MS, RS_TIME_NONE, 9 * MS}, c[] = {12 * MS, RS_TIME_NONE, 12 * MS};
+    int64_t d[] = {27 * MS, 27 * MS, 27 * MS};
+    add_coll(world, "AllGather", 4, a, 1 * MS);
+    uint32_t second = add_coll(world, "AllGather", 4, b, 1 * MS), third = add_coll(world, "AllGather", 4, c, 13 * MS);
+    uint32_t fourth = add_coll(world, "AllGather", 4, d, 1 * MS);
+    make_graph();
+    const struct rs_node *x = &graph.nodes[node(1, second)], *y = &graph.nodes[node(1, third)];
+    assert_false(x->recorded);
+    assert_int_equal(x->start, 1 * MS); /* or later */
+    assert_int_equal(x->end, 10 * MS);
+    assert_int_equal(y->start, 24 * MS);
+    assert_int_equal(y->gap, 14 * MS);
+    assert_int_equal(graph.nodes[node(0, third)].tail, 1 * MS);
+    assert_int_equal(graph.nodes[node(1, fourth)].pred, node(1, third));
+    take[node(2, second)] = 5 * MS;
+    assert_int_equal(saved(), 5 * MS);
+    take[node(0, third)] = take[node(2, third)] = 1 * MS;
+    assert_int_equal(saved(), 5 * MS);
 }
 
 static void test_nothing(void **state)
@@ -411,7 +443,7 @@ int main(void)
         cmocka_unit_test_teardown(test_resolution, forget),  cmocka_unit_test_teardown(test_pipeline, forget),
         cmocka_unit_test_teardown(test_cycle, forget),       cmocka_unit_test_teardown(test_unknown_ends, forget),
         cmocka_unit_test_teardown(test_positions, forget),   cmocka_unit_test(test_losses),
-        cmocka_unit_test_teardown(test_nothing, forget),
+        cmocka_unit_test_teardown(test_absent, forget),      cmocka_unit_test_teardown(test_nothing, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
