@@ -62,6 +62,7 @@ static unsigned dimensions_of(const struct rs_model *m, uint32_t comm)
 enum {
     LEAST_STEPS = 3,
     LEAST_OPS = 3, /* of a communicator: fewer are of the start or the end */
+    MOST_RANKS = 1 << 20, /* a number beyond that is damaged */
     TWICE = 2, /* times per step that gradients of one size occur, at most */
 };
 
@@ -554,7 +555,7 @@ void rs_job_layout_find(struct rs_job_layout *l, const struct rs_view *view, con
     *l = (struct rs_job_layout){.nclasses = m->nclasses, .nranks = m->nranks};
     l->of_class = rs_alloc((size_t)m->nclasses + 1);
     memset(l->of_class, RS_DIMENSIONS, m->nclasses);
-    if (m->world < 2) return;
+    if (m->world < 2 || m->world > MOST_RANKS) return;
     l->world = (uint32_t)m->world;
     struct finder f = {.m = m, .l = l, .steps = steps && steps->n >= LEAST_STEPS ? steps : NULL};
     find_shapes(&f);

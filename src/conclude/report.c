@@ -258,6 +258,15 @@ static void say_stragglers(struct rs_report *r)
 
 /* ---- other sentences ---- */
 
+static void say_compute(struct rs_report *r)
+{
+    for (uint32_t i = 0; i < r->compute.n && i < 2; i++) {
+        struct rs_strbuf s = {0};
+        rs_compute_say(&s, r->view.model, &r->compute.rows[i]);
+        say(r, &s);
+    }
+}
+
 static void say_links(struct rs_report *r)
 {
     for (uint32_t i = 0; i < r->network.nslow && i < 2; i++) {
@@ -419,6 +428,7 @@ static void conclusion_make(struct rs_report *r)
         return;
     }
     say_stragglers(r);
+    say_compute(r);
     say_links(r);
     say_reached(r);
     say_steps(r);
