@@ -207,10 +207,29 @@ static void add_size(struct rs_job_layout *l, enum rs_dimension d, int32_t nrank
     }
 }
 
+/* Classes in which a rank has several groups, with other ranks each: pairs of neighbours in a pipeline, not a division. The
+ * same group again is a communicator that was made again. */
+static bool *find_overlaps(const struct rs_model *m)
+{
+    struct rs_map index = {0}; /* class and rank -> the first rank of the group */
+    bool *overlaps = rs_zalloc((size_t)m->nclasses + 1, sizeof *overlaps);
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        const struct rs_comm_row *c = &m->comms[m->members[i].comm];
+        uint32_t rank = m->members[i].rank_id, first = c->first_member;
+        uint64_t *at;
+        if (c->over != RS_NONE || c->class >= m->nclasses || rank == RS_NONE || first == RS_NONE) continue;
+        rs_map_at(&index, (uint64_t)c->class << 32 | rank, m->members[first].rank_id, &at);
+        if (*at != m->members[first].rank_id) overlaps[c->class] = true;
+    }
+    rs_map_free(&index);
+    return overlaps;
+}
+
 static void find_named(struct finder *f)
 {
     const struct rs_model *m = f->m;
     struct rs_job_layout *l = f->l;
+    bool *overlaps = find_overlaps(m), pairs = false;
     unsigned *bits = rs_zalloc((size_t)m->nclasses + 1, sizeof *bits);
     for (uint32_t c = 0; c < m->ncomms; c++)
         if (m->comms[c].over == RS_NONE && m->comms[c].class < m->nclasses)
@@ -225,10 +244,17 @@ static void find_named(struct finder *f)
                 continue;
             if (!is_one(b) || m->classes[i].nranks < 2) continue;
             enum rs_dimension d = the_one(b);
+            l->of_class[i] = (uint8_t)d;
+            pairs = pairs || (overlaps[i] && d == RS_DIM_PP);
+            if (overlaps[i]) continue;
             add_size(l, d, m->classes[i].nranks, m->classes[i].stride);
             l->named[d] = true;
-            l->of_class[i] = (uint8_t)d;
         }
+    if (pairs) { /* the sends and receives show how long the pipeline is */
+        l->size[RS_DIM_PP] = 0;
+        l->named[RS_DIM_PP] = false;
+    }
+    free(overlaps);
     free(bits);
 }
 

@@ -244,6 +244,31 @@ static void test_interleaved(void **state)
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(rs_job_layout_stage(&layout, i), i);
 }
 
+/* Pairs of neighbours have communicators of their own, with the name of the pipeline. */
+static void pairs_of_neighbours(uint32_t step)
+{
+    (void)step;
+    for (uint32_t i = 0; i < ncomms[0]; i++) {
+        pair(comms[0][i], 0, 1);
+        pair(comms[0][i], 1, 0);
+    }
+}
+
+static void test_pairs_of_neighbours(void **state)
+{
+    (void)state;
+    make_job(1, 4, 0);
+    ncomms[0] = 3;
+    for (int i = 0; i < 3; i++) {
+        comms[0][i] = make_comm(1 + (uint64_t)i, i, 1, 2);
+        model.comms[comms[0][i]].name = "pp:1";
+    }
+    run(10, pairs_of_neighbours);
+    expect(0, 4, 0, 0, 0);
+    assert_string_equal(dimension_of(0), "pp");
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(rs_job_layout_stage(&layout, i), model.ranks[i].number);
+}
+
 /* A ring in one direction may be contexts, or a program's own. */
 static void ring(uint32_t step)
 {
@@ -430,6 +455,7 @@ int main(void)
         cmocka_unit_test_teardown(test_contradiction, forget),
         cmocka_unit_test_teardown(test_in_world, forget),
         cmocka_unit_test_teardown(test_interleaved, forget),
+        cmocka_unit_test_teardown(test_pairs_of_neighbours, forget),
         cmocka_unit_test_teardown(test_ring, forget),
         cmocka_unit_test_teardown(test_exchange, forget),
         cmocka_unit_test_teardown(test_gradients, forget),
