@@ -172,7 +172,10 @@ run deep -w tpppdp -n 16 --stages 4 --schedule 1f1b
     '[["default_pg:0",1,16],["dp_group:2",8,2],["pp_group:3",4,4],["tp_group:1",8,2]]' ] || fail "groups: $(jq -c '.communicators | map([.name, .nranks])' deep/truth.json)"
 [ "$(jq -c '[.communicators[] | select(.name == "pp_group:3") | .members | map(.[4])] | .[0]' deep/truth.json)" = '[0,4,8,12]' ] || fail "stages"
 # Equals: a rank that is slow in one replica delays the other one no more than the reductions do.
-for us in 3000 5000; do run deep.$us -w tpppdp -n 16 --stages 4 --schedule 1f1b --slow 5:$us; done
+for us in 3000 5000; do
+    # shellcheck disable=SC2086
+    "$RINGSCOPE" gen $quiet --steps 10 -w tpppdp -n 16 --stages 4 --schedule 1f1b --slow 5:$us -o deep.$us >/dev/null || fail "gen"
+done
 [ $(($(jq .length_ns deep.5000/truth.json) - $(jq .length_ns deep.3000/truth.json))) = 20000000 ] || fail "10 steps of 2 ms"
 for wrong in "-w pipeline --stages 3" "-w pipeline --schedule interleaved --stages 1" "-w pipeline --schedule interleaved --microbatches 6 --stages 4" \
     "-w tpppdp --tensor 3" "--stages 2" "-w pipeline --overlap"; do
