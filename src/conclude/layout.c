@@ -74,7 +74,7 @@ struct shape {
     uint64_t ops[WHATS], pairs, collectives;
     double bytes[WHATS], all_bytes; /* of collectives, except broadcasts */
     double rare_bytes; /* of those whose size and function occur at most TWICE per step and communicator */
-    uint64_t least, most; /* bytes of an all-to-all */
+    uint64_t token_sizes; /* different sizes of all-to-alls */
     double start_broadcasts; /* bytes before the first step */
     unsigned named; /* dimensions in the names, as bits; of all classes of this shape */
 };
@@ -112,7 +112,7 @@ static void find_shapes(struct finder *f)
         struct shape *s = &f->shapes[*at];
         if (*at == f->nshapes) {
             f->nshapes++;
-            *s = (struct shape){.nranks = k->nranks, .stride = k->stride, .least = UINT64_MAX};
+            *s = (struct shape){.nranks = k->nranks, .stride = k->stride};
         }
         f->of_class[i] = (uint32_t)*at;
         s->comms += k->comms;
@@ -157,20 +157,18 @@ static void count_ops(struct finder *f, const struct rs_view *view)
         s->ops[what]++;
         s->collectives++;
         s->bytes[what] += (double)bytes;
-        if (what == ALL_TO_ALL) {
-            if (bytes < s->least) s->least = bytes;
-            if (bytes > s->most) s->most = bytes;
-        }
-        if (what == BROADCAST || what == ALL_TO_ALL) continue;
-        s->all_bytes += (double)bytes;
-        uint64_t key = rs_mix(rs_mix(rs_mix(2, f->of_class[class]), m->ops.func[op]), bytes);
+        if (what == BROADCAST) continue;
+        if (what != ALL_TO_ALL) s->all_bytes += (double)bytes;
+        uint64_t func = what == ALL_TO_ALL ? UINT64_MAX : m->ops.func[op]; /* uneven ones are called SendRecv */
+        uint64_t key = rs_mix(rs_mix(rs_mix(2, f->of_class[class]), func), bytes);
         rs_map_at(&index, key, nsizes, &at);
         if (*at == nsizes) {
             RS_ROOM(sizes, nsizes, cap);
             sizes[nsizes++] = (struct size_row){.shape = f->of_class[class]};
+            s->token_sizes += what == ALL_TO_ALL;
         }
         sizes[*at].n++;
-        sizes[*at].bytes += (double)bytes;
+        if (what != ALL_TO_ALL) sizes[*at].bytes += (double)bytes;
     }
     for (uint32_t i = 0; i < nsizes && f->steps; i++) {
         struct shape *s = &f->shapes[sizes[i].shape];
@@ -419,13 +417,16 @@ static void set(struct finder *f, enum rs_dimension d, const struct shape *s)
         if (&f->shapes[f->of_class[i]] == s && f->l->of_class[i] == RS_DIMENSIONS) f->l->of_class[i] = (uint8_t)d;
 }
 
-/* Sizes change with what experts are given; those of other all-to-alls are of the program. */
+/* Sizes of tokens for experts change from call to call, and two layers or more send them there and back, forward and
+ * backward. Sizes of other all-to-alls are the program's and come again in each step; sparse features change, too, but
+ * there are few of these exchanges. */
 static void find_experts(struct finder *f)
 {
-    for (uint32_t i = 0; i < f->nshapes; i++) {
+    enum { CALLS = 8 }; /* per step */
+    for (uint32_t i = 0; i < f->nshapes && f->steps; i++) {
         const struct shape *s = &f->shapes[i];
-        bool many = s->ops[ALL_TO_ALL] >= LEAST_OPS * (uint64_t)s->comms;
-        if (many && s->least != s->most && s->nranks > 1 && !s->named) set(f, RS_DIM_EP, s);
+        bool many = s->ops[ALL_TO_ALL] >= (uint64_t)CALLS * s->comms * f->steps->n;
+        if (many && 2 * s->token_sizes > s->ops[ALL_TO_ALL] && s->nranks > 1 && !s->named) set(f, RS_DIM_EP, s);
     }
 }
 

@@ -46,7 +46,7 @@ layout "interleaved" '[2,4,2,null,null]' \
 is "stages" "$("$RINGSCOPE" report --json "$TMP/three" | jq -c '[.roles[] | [.stage, .ranks[0], .ranks[-1]]]')" \
     '[[0,0,3],[1,4,7],[2,8,11],[3,12,15]]'
 gen alltoall 8 2
-layout alltoall '[null,null,8,8,null]' '8 ranks = dp 8, ep 8 inside dp, from operations' "$TMP/alltoall.8"
+layout alltoall '[null,null,8,null,null]' '8 ranks = dp 8, from operations' "$TMP/alltoall.8"
 # One process only is recorded: what the others do is not known, and what is not known is not reported.
 one=$(find "$TMP/pipeline.16" -name '*.rsc' | sort | head -n 1)
 is "one of sixteen" "$("$RINGSCOPE" comms "$one" 2>/dev/null | sed -n 's/^layout: //p')" ""
