@@ -1,5 +1,8 @@
 #include "cli/json.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "cli/settings.h"
 #include "fields/communicator.h"
 #include "fields/course.h"
@@ -133,6 +136,34 @@ static void network(struct rs_json *j, const struct rs_report *r)
     rs_json_end(j);
 }
 
+/* ---- who does the same ---- */
+
+static void roles(struct rs_json *j, const struct rs_report *r)
+{
+    const struct rs_roles *x = &r->roles;
+    uint32_t nranks = r->view.model->nranks, *first = rs_zalloc((size_t)x->n + 2, sizeof *first);
+    uint32_t *ranks = rs_alloc(((size_t)nranks + 1) * sizeof *ranks);
+    for (uint32_t i = 0; i < x->n; i++) first[i + 2] = first[i + 1] + x->size[i];
+    for (uint32_t i = 0; i < nranks; i++)
+        if (x->of[i] != RS_NONE) ranks[first[x->of[i] + 1]++] = i;
+    rs_json_key(j, "roles");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < x->n; i++)
+        rs_out_json(j, &rs_out_role, &(struct rs_role_fields){r, i, ranks + first[i], x->size[i]});
+    rs_json_end(j);
+    free(first);
+    free(ranks);
+}
+
+static void layout(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "layout");
+    rs_out_json(j, &rs_out_layout, &(struct rs_layout_fields){&r->layout});
+    roles(j, r);
+    rs_json_key(j, "compute");
+    rs_out_json(j, &rs_out_compute, &(struct rs_compute_fields){r});
+}
+
 /* ---- steps ---- */
 
 static void steps(struct rs_json *j, const struct rs_report *r)
@@ -207,10 +238,7 @@ void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct r
     lateness(j, r);
     findings(j, r);
     network(j, r);
-    rs_json_key(j, "compute");
-    rs_out_json(j, &rs_out_compute, &(struct rs_compute_fields){r});
-    rs_json_key(j, "layout");
-    rs_out_json(j, &rs_out_layout, &(struct rs_layout_fields){&r->layout});
+    layout(j, r);
     steps(j, r);
     statistics(j, r);
     rs_settings_json(j, settings);

@@ -1,16 +1,19 @@
 #include "conclude/compute.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/quantile.h"
 #include "analyse/tracks.h"
+#include "analyse/words.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "conclude/chance.h"
+#include "join/ranks.h"
 
 #define LEAST_OF_STEP 0.005 /* of a step's length */
 #define LEAST_RATIO 1.02
@@ -76,6 +79,7 @@ static void find_ends(struct finder *f)
     for (uint32_t i = 0; i < m->nranks; i++) unit_of[i] = RS_NONE;
     for (uint32_t u = 0; u < f->nunits; u++) unit_of[f->units[u]->rank_id] = u;
     for (uint32_t part = 0; part < m->parts.n; part++) {
+        if (m->parts.member[part] == RS_NONE) continue;
         const struct rs_member *x = &m->members[m->parts.member[part]];
         uint32_t op = m->parts.op[part], unit = x->rank_id == RS_NONE ? RS_NONE : unit_of[x->rank_id];
         if (unit == RS_NONE || f->units[unit]->proc != x->proc) continue;
@@ -325,4 +329,37 @@ void rs_compute_free(struct rs_compute *c)
 {
     free(c->rows);
     *c = (struct rs_compute){0};
+}
+
+/* "gemm" of "void ns::gemm<float>(float const*)". */
+static void say_kernel(struct rs_strbuf *s, const char *name)
+{
+    enum { MOST = 48 };
+    const char *anonymous = "(anonymous namespace)::", *at = strstr(name, anonymous);
+    if (at) name = at + strlen(anonymous);
+    if (!strncmp(name, "void ", 5)) name += 5;
+    size_t n = strcspn(name, "<(");
+    rs_strbuf_printf(s, "%.*s", (int)(n < MOST ? n : MOST), name);
+}
+
+void rs_compute_say(struct rs_strbuf *s, const struct rs_model *m, const struct rs_compute_row *r)
+{
+    rs_rank_words(s, m, r->rank_id);
+    rs_strbuf_puts(s, " computes ");
+    rs_words_ns(s, r->excess_ns);
+    rs_strbuf_puts(s, " (95 % interval ");
+    rs_words_ns(s, r->low_ns);
+    rs_strbuf_puts(s, " to ");
+    rs_words_ns(s, r->high_ns);
+    rs_strbuf_printf(s,
+                     ") longer per step than its %" PRIu32 " equal%s, in %" PRIu32 " of %" PRIu32 " steps: ", r->equals,
+                     r->equals == 1 ? "" : "s", r->late, r->steps);
+    bool slower = rs_compute_is_slower(r);
+    rs_strbuf_puts(s, slower ? "the same kernels take longer" : "it runs more kernels");
+    if (r->nkernels) {
+        rs_strbuf_puts(s, ", above all ");
+        say_kernel(s, rs_model_name_text(m, r->kernels[0].name));
+    }
+    rs_strbuf_puts(s, slower ? "; check that GPU (clocks, thermals, other programs on it)."
+                             : "; check its share of the work.");
 }

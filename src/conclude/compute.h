@@ -14,6 +14,7 @@
 
 #include "analyse/steps.h"
 #include "analyse/view.h"
+#include "base/strbuf.h"
 #include "conclude/roles.h"
 
 enum { RS_COMPUTE_KERNELS = 3 }; /* that are named, at most */
@@ -58,5 +59,8 @@ static inline const char *rs_compute_why(const struct rs_compute_row *r)
 {
     return rs_compute_is_slower(r) ? "slower kernels" : "more kernels";
 }
+
+/* Appends the sentence of a row. */
+void rs_compute_say(struct rs_strbuf *s, const struct rs_model *m, const struct rs_compute_row *r);
 
 #endif

@@ -321,7 +321,8 @@ static const char *link_advice(const struct rs_slow_link *x)
 {
     if (x->place == RS_LINK_IN_HOST) return "it is inside one host: check why NCCL uses the network there";
     if (x->place != RS_LINK_BETWEEN_HOSTS) return NULL;
-    return x->scope == RS_SLOW_LINK ? "check that path (NIC, cable, switch port)" : "check its NIC, cable and switch port";
+    return x->scope == RS_SLOW_LINK ? "check that path (NIC, cable, switch port)"
+                                    : "check its NIC, cable and switch port";
 }
 
 static void take_links(struct work *w)
@@ -343,7 +344,7 @@ static void take_links(struct work *w)
                     row->peer_id != RS_NONE ? w->m->ranks[row->peer_id].number : -1);
         f->p_value = x->p_value;
         f->advice = link_advice(x);
-        f->named = true;
+        f->named = x->place != RS_LINK_IN_HOST; /* there is no cable, and what it costs is not known */
     }
 }
 
@@ -367,7 +368,7 @@ static void take_compute(struct work *w)
             f->late_low_ns = x->low_ns;
             f->late_high_ns = x->high_ns;
             f->p_value = x->p;
-            f->computes = true;
+            f->compute = x;
             set_saving(f, rs_whatif_add(w->of->whatif, RS_CURE_RANK, x->rank_id));
             f->named = matters(w->out, f);
         }
@@ -501,11 +502,9 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
     else
         rs_strbuf_puts(s, x->name);
     bool several = x->scope == RS_SCOPE_GROUP;
-    rs_strbuf_puts(s, x->scope == RS_SCOPE_HOST ? ": its ranks start " : several         ? " each start "
-                      : x->computes   ? " computes "
-                                      : " starts ");
+    rs_strbuf_puts(s, x->scope == RS_SCOPE_HOST ? ": its ranks start " : several ? " each start " : " starts ");
     say_interval(s, x->late_ns, x->late_low_ns, x->late_high_ns);
-    rs_strbuf_printf(s, "%s %s than %s, in %" PRIu32 " of %" PRIu32 " steps; ", several ? " or more" : "", x->computes ? "longer per step" : "later",
+    rs_strbuf_printf(s, "%s later than %s, in %" PRIu32 " of %" PRIu32 " steps; ", several ? " or more" : "",
                      x->scope == RS_SCOPE_HOST ? "equal ranks of other hosts"
                      : several                 ? "their equals"
                                                : "its equals",
@@ -559,7 +558,8 @@ static void slow_words(struct rs_strbuf *s, const struct rs_model *m, const stru
     rs_strbuf_printf(s, " (%" PRIu32 " links): the network", x->links);
 }
 
-static void say_link(struct rs_strbuf *s, const struct rs_findings *f, const struct rs_finding *x, const struct rs_model *m)
+static void say_link(struct rs_strbuf *s, const struct rs_findings *f, const struct rs_finding *x,
+                     const struct rs_model *m)
 {
     slow_words(s, m, x->slow, x->link);
     rs_strbuf_printf(s, " takes %.1f times (%.1f to %.1f) as long per message as the median of similar links",
@@ -579,6 +579,8 @@ void rs_finding_say(struct rs_strbuf *s, const struct rs_findings *f, const stru
 {
     if (x->slow) {
         say_link(s, f, x, m);
+    } else if (x->compute) {
+        rs_compute_say(s, m, x->compute);
     } else if (x->kind == RS_PERSISTENT) {
         say_persistent(s, f, x, m);
     } else if (x->kind == RS_SPORADIC) {

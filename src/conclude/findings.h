@@ -39,7 +39,7 @@ struct rs_finding {
     const char *advice; /* NULL: nothing is known that would support one */
     const struct rs_slow_link *slow; /* of a link, and the slowest of its links; else NULL. Borrowed */
     const struct rs_link_row *link;
-    bool computes; /* it is not late, but computes longer: its lateness is hidden */
+    const struct rs_compute_row *compute; /* of a rank that is not late, but computes longer: hidden. Borrowed */
     bool named; /* a culprit in the conclusion */
 };
 

@@ -3,6 +3,25 @@
 
 #define MODEL r->report->view.model
 
+/* ---- roles ---- */
+
+static bool next_of_role(const void *row, uint32_t *at, struct rs_value *item)
+{
+    const struct rs_role_fields *r = row;
+    if (*at >= r->n) return false;
+    *item = rs_v_rank(MODEL, r->ranks[(*at)++]);
+    return true;
+}
+
+#define RS_ROWS_FILE "fields/role.inc"
+#define RS_ROW struct rs_role_fields
+#define RS_GET(id) role_##id
+#define RS_FIELDS static const struct rs_out_field role[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_role = {"role", "report --json: roles[]", role, sizeof role / sizeof *role, NULL,
+                                         NULL};
+
 /* ---- ranks that compute longer ---- */
 
 struct slow_gpu {

@@ -67,6 +67,7 @@ const struct rs_out_table *rs_out_table(size_t index)
                                                         &rs_out_note,
                                                         &rs_out_init,
                                                         &rs_out_layout,
+                                                        &rs_out_role,
                                                         &rs_out_compute,
                                                         &rs_out_slow_gpu,
                                                         &rs_out_steps,

@@ -1,4 +1,4 @@
-/* The fields of the rows of a report: stragglers, lateness, findings, the network, slow links, functions, compute. */
+/* The fields of the rows of a report: stragglers, lateness, findings, the network, slow links, functions, roles, compute. */
 #ifndef RS_FIELDS_REPORT_H
 #define RS_FIELDS_REPORT_H
 
@@ -32,6 +32,13 @@ struct rs_link_fields {
 struct rs_slow_fields {
     const struct rs_report *report;
     const struct rs_slow_link *row;
+};
+
+struct rs_role_fields {
+    const struct rs_report *report;
+    uint32_t role;
+    const uint32_t *ranks; /* rank ids; one or more */
+    uint32_t n;
 };
 
 struct rs_compute_fields {

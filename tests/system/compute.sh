@@ -30,6 +30,7 @@ is "ratio" "$(jq '.[0] | .ratio > 4.2 and .ratio < 5.2 and .ratio_low <= .ratio 
 is "by chance" "$(jq '.[0].p_value < 0.005' "$TMP/rows")" true
 is "kernels" "$(jq '.[0].kernels | length == 3 and all(.launches == .usual_launches)' "$TMP/rows")" true
 is "text" "$("$RINGSCOPE" report "$TMP/job" 2>/dev/null | grep -A 2 '^GPUs that compute longer' | tail -n 1 | cut -c 1-14)" "   1       3  "
+is "conclusion" "$("$RINGSCOPE" report "$TMP/job" 2>/dev/null | grep -c '^Rank 1 .* computes .* longer per step than its 3 equals, in 5 of 5 steps: the same kernels take longer, above all sgemm')" 1
 
 # In one step of five: not persistent. And 1 % is what GPUs differ by.
 from=$(gzip -dc "$data/kineto/kineto_rank3.json.gz" | jq '[.traceEvents[] | select(.cat == "kernel") | .ts] | min + (max - min) * 0.6')

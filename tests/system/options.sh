@@ -199,6 +199,11 @@ for option in "workload tpdp" "ranks 3" "hosts 1" "devices-per-process 2" "steps
 done
 row gen layers "$g -w tpdp" "$g -w tpdp --layers 2"
 row gen microbatches "$g -w pipeline" "$g -w pipeline --microbatches 2"
+row gen stages "$g -w pipeline" "$g -w pipeline --stages 2"
+row gen schedule "$g -w pipeline" "$g -w pipeline --schedule 1f1b"
+row gen chunks "$g -w pipeline --schedule interleaved" "$g -w pipeline --schedule interleaved --chunks 3"
+row gen tensor "$g -w tpppdp" "$g -w tpppdp --tensor 1"
+row gen eager "$g -w pipeline" "$g -w pipeline --eager 2Mi"
 row gen no-world "$g -w tpdp" "$g -w tpdp --no-world"
 row gen replays-unreported "$g -w graph" "$g -w graph --replays-unreported"
 
