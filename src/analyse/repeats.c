@@ -322,13 +322,17 @@ static uint32_t lag_of_scalars(const struct work *w)
     return lag;
 }
 
-/* Order does not show whether a plain unit is a step, a layer or a bucket. Pauses do: they divide units into groups,
- * which are steps, or separate all of them; otherwise there are no steps. */
+/* Order does not show whether a plain unit is a step, a layer or a bucket. Pauses do: if they separate units of several
+ * operations from each other, each is a step (and a longer pause now and then is a checkpoint); if they divide units into
+ * groups, these are steps; otherwise there are none. */
 static void group_plain(struct work *w)
 {
     struct rs_period *u = &w->unit;
-    uint32_t lag = 0, back, *firsts = rs_alloc((size_t)u->n * sizeof *firsts), n = 0;
+    uint32_t lag = 0, back, *firsts, n = 0;
     bool found = false;
+    if (u->length > 1) find_pause(w, u->n < FEW ? 3 : 1.5, &back, &found);
+    if (found) return;
+    firsts = rs_alloc((size_t)u->n * sizeof *firsts);
     for (uint32_t i = 0; i < u->n; i++) firsts[i] = w->list[u->anchors[i]];
     lag_find(w->items, firsts, u->n, &lag);
     free(firsts);
@@ -340,9 +344,7 @@ static void group_plain(struct work *w)
         u->usual = 0;
         u->length = n > 1 ? u->anchors[1] - u->anchors[0] : lag * u->length;
         found = n >= FEWEST;
-    } else if (u->length > 1) {
-        find_pause(w, u->n < FEW ? 3 : 1.5, &back, &found);
-    } else {
+    } else if (u->length == 1) {
         found = lag && u->n >= FEWEST_ALIKE && !w->close && !w->items[w->list[u->anchors[0]]].scalar;
     }
     if (!found) u->n = 0;
