@@ -231,9 +231,9 @@ static bool may_recur(const struct rs_one_off *x, enum rs_one_off_what what)
 
 /* Whether all rows of one kind are alike, and at multiples of `every` after the first one. In a pipeline a pause may appear
  * in the step before it. */
-static bool recurs(const struct rs_one_offs *o, enum rs_one_off_what what, uint32_t first, uint32_t every)
+static bool recurs(const struct rs_one_offs *o, enum rs_one_off_what what, uint32_t first, uint32_t every,
+                   uint32_t slack)
 {
-    uint32_t slack = every >= 5;
     const struct rs_one_off *one = NULL;
     for (uint32_t i = 0; i < o->n; i++) {
         const struct rs_one_off *x = &o->rows[i];
@@ -247,11 +247,11 @@ static bool recurs(const struct rs_one_offs *o, enum rs_one_off_what what, uint3
     return true;
 }
 
-/* Rows of one kind after the warm-up that recur every so many steps: three or more, and at least half of those that could
- * be. */
+/* Rows of one kind after the warm-up that recur every so many steps: three or more, and few of those that could be are
+ * missing. */
 static void find_periods(struct rs_one_offs *o, enum rs_one_off_what what)
 {
-    uint32_t least = RS_NONE, first = RS_NONE, last = 0, n = 0, every;
+    uint32_t least = RS_NONE, first = 0, last = 0, n = 0, every;
     for (uint32_t i = 0; i < o->n; i++) {
         uint32_t step = o->rows[i].step;
         if (!may_recur(&o->rows[i], what)) continue;
@@ -260,9 +260,10 @@ static void find_periods(struct rs_one_offs *o, enum rs_one_off_what what)
         last = step;
     }
     if (n < 3) return;
-    for (every = least > 2 ? least : 2; every <= least + 2; every++)
-        if (2 * (n - 1) >= (last - first) / every && recurs(o, what, first, every)) break;
-    if (every > least + 2) return;
+    uint32_t slack = n > 3 && least >= 5; /* three are too few for that */
+    for (every = least > 2 ? least : 2; every <= least + 2 * slack; every++)
+        if (n + n / 4 > (last - first + slack) / every && recurs(o, what, first, every, slack)) break;
+    if (every > least + 2 * slack) return;
     for (uint32_t i = 0; i < o->n; i++) {
         if (!may_recur(&o->rows[i], what)) continue;
         o->rows[i].cause = RS_CAUSE_PERIODIC;
