@@ -21,7 +21,7 @@ held() {
         | ($true[] | . as $t
             | [$found[] | select(.step == $t[1] or ($of == "pipeline" and .step == $t[1] - 1))][0] as $f
             | if $f == null then "\($what): nothing in step \($t[1])"
-              elif $t[2] == null then select(($f.kind == "all_paused" and near($f.pause_ns; 0.9 * $t[4])) | not)
+              elif $t[2] == null then select(($f.kind == "all_paused" and $f.pause_ns >= 0.8 * $t[4] and $f.pause_ns <= 1.05 * $t[4]) | not)
                   | "\($what): step \($t[1]): \($f.what)"
               else select(($f.kind == "rank_paused" and $f.rank == $t[2] and $f.ranks_paused == 1 and
                       ($of == "pipeline" or near($f.late_ns; $t[4]))) | not)
