@@ -104,6 +104,15 @@ static void pauses(struct rs_gen_job *j)
 
 /* ---- the beginning of a step ---- */
 
+void rs_gen_join_streams(struct rs_gen_job *j)
+{
+    for (int r = 0; r < j->cfg->ranks; r++) {
+        struct rs_gen_rank *k = &j->ranks[r];
+        for (int s = RS_GEN_MAIN + 1; s < RS_GEN_STREAMS; s++)
+            if (k->gpu_free + k->compute < k->side_free[s]) k->gpu_free = k->side_free[s] - k->compute;
+    }
+}
+
 static void sporadic(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
@@ -120,6 +129,7 @@ void rs_gen_step_begin(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
     rs_gen_job_noise(j);
+    rs_gen_join_streams(j); /* the optimizer needs everything */
     for (int r = 0; r < c->ranks; r++) {
         struct rs_gen_rank *k = &j->ranks[r];
         struct rs_gen_process *p = &j->procs[k->process];

@@ -45,6 +45,7 @@ struct rs_gen_comm {
     uint64_t seq[RS_GEN_COLLS];
     uint32_t *pairs; /* sends so far, n * n; NULL before the first */
     double slow; /* factor of its ring: that of its slowest link */
+    double credit; /* ns by which the credit of its latest receiver is late */
 };
 
 struct rs_gen_process {
@@ -72,10 +73,12 @@ struct rs_gen_rank {
     int process, host, local; /* local: its index on the host */
     struct rs_gen_gpu gpu;
     struct rs_gen_proxy proxy;
-    int64_t gpu_free; /* its GPU's stream is done with everything so far */
+    int64_t gpu_free; /* its GPU's main stream is done with everything so far */
+    int64_t side_free[RS_GEN_STREAMS]; /* the same of other streams; [RS_GEN_MAIN] is not used */
     int64_t compute; /* ns to compute before the next operation */
     double pace; /* factor of its compute */
     double slow_ns, slow_cpu_ns; /* added in every step */
+    double credit_ns; /* by which it posts receives late */
     int64_t late_call; /* slow_cpu_ns of this step, until the first call */
     double bias; /* of its ends, ns */
     bool stuck; /* its GPU waits forever */
@@ -94,7 +97,9 @@ struct rs_gen_job {
     struct rs_gen_rank *ranks;
     struct rs_gen_comm *comms;
     int ncomms;
-    int world, tp, dp, second; /* first of their kind, or -1 */
+    int world, tp, dp, pp, second; /* first of their kind, or -1 */
+    int forward, backward; /* the same, of two ranks each: in the order of their senders */
+    int stages, tensor; /* of a pipeline; ranks that share its layers */
     double net_pace; /* factor of all transfers */
     int64_t step;
     uint64_t ops; /* numbered so far */

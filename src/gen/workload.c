@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "gen/step.h"
 
-const char *const rs_gen_workload_names[RS_GEN_WORKLOADS] = {"ddp", "tpdp", "pipeline", "alltoall", "graph", "mix"};
+const char *const rs_gen_workload_names[RS_GEN_WORKLOADS] = {"ddp",   "tpdp", "pipeline", "alltoall",
+                                                             "graph", "mix",  "tpppdp"};
 
 enum { TINY = 4096, KEY_TOKENS = 0x300 };
 
@@ -21,7 +22,8 @@ static void ddp(struct rs_gen_job *j)
     const struct rs_gen_config *c = j->cfg;
     for (int b = 0; b < c->buckets; b++) {
         rs_gen_compute_all(j, (b ? 0 : 0.4) + 0.6 / c->buckets); /* forward, then backward */
-        rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, bucket_bytes(c, b), 0, (uint32_t)b);
+        rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, bucket_bytes(c, b), c->overlap ? RS_GEN_SIDE : RS_GEN_MAIN,
+                       (uint32_t)b);
     }
 }
 
@@ -29,52 +31,21 @@ static void tpdp(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
     int per_host = c->ranks / c->hosts;
+    uint64_t bytes = (uint64_t)c->bytes;
     for (int l = 0; l < c->layers; l++) {
         rs_gen_compute_all(j, 0.9 / c->layers);
         for (int h = 0; h < c->hosts; h++)
-            rs_gen_op_coll(j, j->tp + h, RS_GEN_ALLREDUCE, (uint64_t)c->bytes / 4, 0, (uint32_t)l);
+            rs_gen_op_coll(j, j->tp + h, RS_GEN_ALLREDUCE, bytes / 4, RS_GEN_MAIN, (uint32_t)l);
+        for (int i = 0; i < per_host && c->overlap; i++) /* the gradients of each layer */
+            rs_gen_op_coll(j, j->dp + i, RS_GEN_REDUCESCATTER, bytes / (uint64_t)c->layers, RS_GEN_SIDE, 20);
     }
     rs_gen_compute_all(j, 0.1);
-    for (int l = 0; l < per_host; l++) rs_gen_op_coll(j, j->dp + l, RS_GEN_REDUCESCATTER, (uint64_t)c->bytes, 0, 20);
-    for (int l = 0; l < per_host; l++) rs_gen_op_coll(j, j->dp + l, RS_GEN_ALLGATHER, (uint64_t)c->bytes, 0, 21);
-    for (int l = 0; l < per_host; l++) rs_gen_op_coll(j, j->dp + l, RS_GEN_ALLREDUCE, TINY, 0, 22);
-    if (j->world >= 0) rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, 0, 23);
-}
-
-/* One boundary between stages, in all lanes side by side. */
-static void hop(struct rs_gen_job *j, struct rs_gen_pair *pairs, int lanes, int from, int to)
-{
-    for (int l = 0; l < lanes; l++) {
-        int src = from * lanes + l, dst = to * lanes + l;
-        pairs[l] = (struct rs_gen_pair){.src = src, .dst = dst, .bytes = (uint64_t)j->cfg->bytes / 8};
-    }
-    rs_gen_op_pairs(j, j->world, pairs, lanes, 1, false);
-}
-
-/* Stages of neighbouring ranks: at most 8, each `lanes` wide. Micro-batches go forward, then back. */
-static void pipeline(struct rs_gen_job *j)
-{
-    const struct rs_gen_config *c = j->cfg;
-    int stages = c->ranks < 8 ? c->ranks : 8;
-    while (c->ranks % stages) stages--;
-    int lanes = c->ranks / stages;
-    struct rs_gen_pair *pairs = rs_zalloc((size_t)lanes, sizeof *pairs);
-    double part = 0.5 / c->microbatches;
-    if (j->step % 4 == 0 && c->api != 6) /* 2.29 to 2.30 report only the API call of broadcasts */
-        rs_gen_op_coll(j, j->world, RS_GEN_BROADCAST, (uint64_t)c->bytes / 16, 0, 30);
-    for (int b = 0; b < c->microbatches; b++)
-        for (int s = 0; s < stages; s++) {
-            for (int l = 0; l < lanes; l++) rs_gen_compute(j, s * lanes + l, part);
-            if (s + 1 < stages) hop(j, pairs, lanes, s, s + 1);
-        }
-    for (int b = 0; b < c->microbatches; b++)
-        for (int s = stages - 1; s >= 0; s--) {
-            for (int l = 0; l < lanes; l++) rs_gen_compute(j, s * lanes + l, part);
-            if (s > 0) hop(j, pairs, lanes, s, s - 1);
-        }
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, (uint64_t)c->bytes / 2, 0, 0);
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, 0, 31);
-    free(pairs);
+    if (c->overlap) rs_gen_join_streams(j);
+    for (int i = 0; i < per_host && !c->overlap; i++)
+        rs_gen_op_coll(j, j->dp + i, RS_GEN_REDUCESCATTER, bytes, RS_GEN_MAIN, 20);
+    for (int i = 0; i < per_host; i++) rs_gen_op_coll(j, j->dp + i, RS_GEN_ALLGATHER, bytes, RS_GEN_MAIN, 21);
+    for (int i = 0; i < per_host; i++) rs_gen_op_coll(j, j->dp + i, RS_GEN_ALLREDUCE, TINY, RS_GEN_MAIN, 22);
+    if (j->world >= 0) rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, RS_GEN_MAIN, 23);
 }
 
 static void alltoall(struct rs_gen_job *j)
@@ -100,7 +71,7 @@ static void alltoall(struct rs_gen_job *j)
         }
     rs_gen_op_pairs(j, j->world, pairs, npairs, 2, true);
     rs_gen_compute_all(j, 0.2);
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, (uint64_t)c->bytes / 2, 0, 0);
+    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, (uint64_t)c->bytes / 2, RS_GEN_MAIN, 0);
     free(pairs);
 }
 
@@ -110,7 +81,7 @@ static void graph(struct rs_gen_job *j, struct rs_gen_programs *p)
     int want = c->buckets < RS_GEN_MAX_CAPTURED ? c->buckets : RS_GEN_MAX_CAPTURED;
     if (c->ranks < 2) return; /* NCCL does not report collectives of one rank */
     if (!p->ncaptured) {
-        rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, 0, 40); /* warming up, not captured */
+        rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, RS_GEN_MAIN, 40); /* warming up, not captured */
         for (; p->ncaptured < want; p->ncaptured++)
             rs_gen_op_capture(j, j->world, bucket_bytes(c, p->ncaptured), (uint32_t)p->ncaptured,
                               &p->captured[p->ncaptured]);
@@ -129,7 +100,8 @@ void rs_gen_step(struct rs_gen_job *j, struct rs_gen_programs *p)
     switch (w) {
     case RS_GEN_DDP: ddp(j); break;
     case RS_GEN_TPDP: tpdp(j); break;
-    case RS_GEN_PIPELINE: pipeline(j); break;
+    case RS_GEN_PIPELINE: rs_gen_pipeline(j); break;
+    case RS_GEN_TPPPDP: rs_gen_tpppdp(j); break;
     case RS_GEN_ALLTOALL: alltoall(j); break;
     default: graph(j, p); break;
     }

@@ -90,4 +90,107 @@ queued() { "$RINGSCOPE" ops --json "$1" | jq -s '.[50].ranks[3] | (.start_ns - .
 [ "$(queued "late pause") $(queued "late slow")" = "2 32" ] || fail "ms from launch to start: $(queued "late pause") $(queued "late slow"), not 2 32"
 jq -c .planted "late slow/truth.json" >planted
 [ "$(cat planted)" = '[{"kind":"slow-gpu","rank":3,"step_ns":30000000}]' ] || fail "planted: $(cat planted)"
+
+# ---- overlap: reductions begin when their gradients are there, beside the compute that follows ----
+# run NAME OPTION...: a quiet run; its operations are all found in the recordings, with their true starts and ends.
+run() {
+    local name=$1
+    shift
+    # shellcheck disable=SC2086
+    "$RINGSCOPE" gen $quiet --steps 10 "$@" -o "$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+    "$RINGSCOPE" ops --json "$name" >"$name.ops" || fail "$name: ops"
+    # The axis of a reader is true time, but for a constant: compare everything with the first start.
+    jq -n -c --slurpfile t "$name/truth.json" --slurpfile o "$name.ops" '($t[0] | .communicators as $c
+        | [.operations[] | {key: ($c[.[1]].comm + (if .[2] == "Send" then "\(.[7])-\(.[8]) \(.[9])" else "\(.[2]) \(.[3])" end)), s: .[11], e: .[12]}]) as $true
+        | [$o[] | select(.kind != "fanout") | (if .src != null then [.src, .dst] else null end) as $ends
+            | {key: (.comm + (if $ends then "\(.src)-\(.dst) \(.index)" else "\(.func) \(.seq)" end)),
+                ranks: (if $ends then [.ranks as $r | $ends[] as $e | $r[] | select(.rank == $e)] else .ranks end)}
+            | {key, s: (.ranks | map(.start_ns)), e: (.ranks | map(.end_ns))}] as $read
+        | ($true | map(.s[]) | min) as $t0 | ($read | map(.s[]) | min) as $r0
+        | (reduce $true[] as $x ({}; .[$x.key] = $x)) as $by
+        | [($true | length), ($read | length), ([$read[] | $by[.key] as $x | if $x then
+            ([.s, $x.s] | transpose[] | (.[0] - $r0) - (.[1] - $t0)), ([.e, $x.e] | transpose[] | (.[0] - $r0) - (.[1] - $t0)) else 1e12 end | fabs] | max / 1000)]' >"$name.match"
+    [ "$(jq '.[0] == .[1] and .[2] < 100' "$name.match")" = true ] || fail "$name: operations, found, largest difference in us: $(cat "$name.match")"
+}
+run plain --compute 10000
+run overlap --overlap --compute 10000
+# Per step: starts of the four buckets on rank 2 after the end of the step before, in us.
+starts='[.operations[] | {step: .[6], s: .[11][2], e: .[12][2]}] | group_by(.step) | [range(1; length) as $k | .[$k] | map(.s) as $s
+    | ($s[] - $before[$k - 1]) / 1000 | round] | unique'
+overlapping() { jq -c '[.operations[] | .[12][2] as $e | {step: .[6], e: $e}] | group_by(.step) | map(map(.e) | max)' "$1/truth.json"; }
+got=$(jq -c --argjson before "$(overlapping overlap)" "$starts" overlap/truth.json)
+[ "$(jq -c 'map(. / 10 | round * 10)' <<<"$got")" = '[5500,7000,8500,10000]' ] || fail "buckets begin at $got us"
+# A step is shorter by the three reductions that are hidden.
+[ "$(jq -n --slurpfile a plain/truth.json --slurpfile b overlap/truth.json '($a[0].length_ns - $b[0].length_ns) / 10
+    | . > 500000 and . < 900000')" = true ] || fail "overlap saves $(jq .length_ns plain/truth.json overlap/truth.json)"
+# Reductions that take longer than the compute: each begins when the one before is done.
+run busy --overlap --compute 500 --bytes 32Mi
+[ "$(jq '[.operations[] | [.[11][2], .[12][2]]] as $o | [range(1; $o | length) | select(. % 4 != 0) | $o[.][0] - $o[. - 1][1]] | max < 10000' busy/truth.json)" = true ] ||
+    fail "a reduction begins late"
+# Tensor parallelism: reductions of the gradients run beside all-reduces of the next layer, on another stream.
+run tpdp_overlap -w tpdp --overlap --bytes 128Mi --compute 500
+[ "$(jq '[.operations[] | select(.[6] == 3)] | [.[] | select(.[2] == "ReduceScatter")] as $r | [.[] | select(.[2] == "AllReduce" and .[5] > 4096)] as $a
+    | [$r[] as $x | $a[] | select(.[11][0] > $x[11][0] and .[11][0] < $x[12][0])] | length > 3' tpdp_overlap/truth.json)" = true ] || fail "nothing overlaps in tpdp"
+
+# ---- pipelines: 4 stages of 2 replicas, 8 micro-batches; without noise the length of a step is known ----
+# A part of compute is 500 us; a transfer (2 KiB) about 30 us within a host and 34 us between hosts.
+pipe="-w pipeline --stages 4 --microbatches 8 --compute 8000 --bytes 16Ki"
+# span NAME: from the first to the last start or end of pairs in step 5, in parts of 500 us, rounded.
+span() {
+    jq '[.operations[] | select(.[6] == 5 and .[2] == "Send")] | ([.[][12][]] | max) - ([.[][11][]] | min) | . / 500000 | round' "$1/truth.json"
+}
+# shellcheck disable=SC2086
+{
+    run gpipe $pipe
+    run 1f1b $pipe --schedule 1f1b
+    run interleaved $pipe --schedule interleaved
+    run eager $pipe --schedule interleaved --eager 2Ki
+}
+# m micro-batches through p stages, both ways: 2 (m + p - 1) parts less the first one, before the first send, and the last;
+# transfers take part of a part. With two chunks the bubble is half.
+for name in gpipe 1f1b interleaved; do
+    case $name in interleaved) least=18 most=20 ;; *) least=20 most=23 ;; esac
+    got=$(span $name)
+    [ "$got" -ge $least ] && [ "$got" -le $most ] || fail "$name: $got parts, not $least to $most"
+done
+# Sends of each rank and step: 8 forward and 8 back over 3 boundaries in 2 lanes; two chunks: 4 and 3 more boundaries.
+[ "$(jq '[.operations[] | select(.[2] == "Send")] | length' gpipe/truth.json 1f1b/truth.json interleaved/truth.json | tr '\n' ' ')" = "960 960 2240 " ] ||
+    fail "sends"
+# Micro-batches in flight: the first stage sends this many before it receives one back.
+ahead() { jq '[.operations[] | select(.[6] == 5 and .[2] == "Send")] as $o | ([$o[] | select(.[8] == 0) | .[11][1]] | min) as $back
+    | [$o[] | select(.[7] == 0 and .[8] == 2 and .[12][0] <= $back)] | length' "$1/truth.json"; }
+[ "$(ahead gpipe) $(ahead 1f1b)" = "8 3" ] || fail "micro-batches ahead: $(ahead gpipe) $(ahead 1f1b), not 8 3"
+# Sends beside compute: on the first rank, sends last until their receivers come, and it does not wait for them. Eager
+# ones do not last.
+beside='[.operations[] | select(.[2] == "Send") | [.[11][0], .[12][0], .[11][1]]] | map(select(.[1] < .[2])) | length'
+[ "$(jq "$beside == 0" interleaved/truth.json) $(jq "$beside > 100" eager/truth.json)" = "true true" ] || fail "eager sends"
+[ "$(jq .length_ns interleaved/truth.json)" = "$(jq .length_ns eager/truth.json)" ] || fail "eager sends beside compute change the length"
+
+# Tensor x pipeline x data parallel: every rank is in a group of each kind, neighbours share tensors.
+run deep -w tpppdp -n 16 --stages 4 --schedule 1f1b
+[ "$(jq -c '.communicators | group_by(.name) | map([.[0].name, length, .[0].nranks])' deep/truth.json)" = \
+    '[["default_pg:0",1,16],["dp_group:2",8,2],["pp_group:3",4,4],["tp_group:1",8,2]]' ] || fail "groups: $(jq -c '.communicators | map([.name, .nranks])' deep/truth.json)"
+[ "$(jq -c '[.communicators[] | select(.name == "pp_group:3") | .members | map(.[4])] | .[0]' deep/truth.json)" = '[0,4,8,12]' ] || fail "stages"
+# Equals: a rank that is slow in one replica delays the other one no more than the reductions do.
+for us in 3000 5000; do
+    # shellcheck disable=SC2086
+    "$RINGSCOPE" gen $quiet --steps 10 -w tpppdp -n 16 --stages 4 --schedule 1f1b --slow 5:$us -o deep.$us >/dev/null || fail "gen"
+done
+[ $(($(jq .length_ns deep.5000/truth.json) - $(jq .length_ns deep.3000/truth.json))) = 20000000 ] || fail "10 steps of 2 ms"
+for wrong in "-w pipeline --stages 3" "-w pipeline --schedule interleaved --stages 1" "-w pipeline --schedule interleaved --microbatches 6 --stages 4" \
+    "-w tpppdp --tensor 3" "--stages 2" "-w pipeline --overlap"; do
+    # shellcheck disable=SC2086
+    "$RINGSCOPE" gen $wrong -o wrong >wrong.out 2>&1
+    [ $? = 2 ] || fail "$wrong is no usage error"
+done
+
+# ---- receivers that post late: credit time of the sender, not network time ----
+"$RINGSCOPE" gen --steps 20 -o credit0 >/dev/null && "$RINGSCOPE" gen --steps 20 --late-credit 4:100 -o credit1 >/dev/null || fail "gen"
+"$RINGSCOPE" gen -w pipeline -n 4 --steps 20 --late-credit 2:100 -o credit2 >/dev/null || fail "gen"
+# 80 operations of 100 us in 2 channels; 1/8 is the time that the data come in.
+net() { "$RINGSCOPE" report --json "$1" | jq -c "[.network[] | select(.rank == $2 and .peer == $3) | .credit_ns, .net_ns | . / 1e6 | round]"; }
+[ "$(net credit0 3 4) $(net credit1 3 4) $(net credit1 7 0)" = "[0,23] [14,23] [0,23]" ] ||
+    fail "credit and net ms: $(net credit0 3 4) $(net credit1 3 4) $(net credit1 7 0)"
+[ $(($(jq .length_ns credit1/truth.json) - $(jq .length_ns credit0/truth.json))) = 8000000 ] || fail "80 operations of 100 us are no 8 ms"
+jq -e '.planted == [{"kind": "late-credit", "rank": 4, "operation_ns": 100000}]' credit1/truth.json >/dev/null || fail "planted"
 exit $bad
