@@ -79,6 +79,8 @@ gaps warm --warm-up 4:40000
 is warm '[.[][0]] | min > 33000 and max < 47000'
 is warm '([.[][2]] | min > 18000 and max < 22000) and ([.[] | .[3:][]] | max <= 10001)'
 row warm '[["warm-up",0,null,40000000],["warm-up",1,null,30000000],["warm-up",2,null,20000000],["warm-up",3,null,10000000]]'
+gaps factor --slow-factor 5:1.2
+is factor '(.[5] | min >= 11999 and max <= 12001) and (.[0:5] + .[6:] | add | max <= 10001)'
 gaps sporadic --sporadic 6:0.2:700
 is sporadic '(.[6] | map(select(. > 10001)) | length > 25 and length < 55 and min >= 10699 and max <= 10701) and (.[0:6] + .[7:] | add | max <= 10001)'
 # A program's pause is seen in its calls: the launch is late, too. A slow GPU's is not.
