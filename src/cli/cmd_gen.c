@@ -54,6 +54,11 @@ static const char *take_slow_cpu(void *to, const char *value)
     return take_amount(c->slow_cpu, &c->nslow_cpu, value, "should be RANK:USEC");
 }
 
+static const char *take_slow_factor(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_amount(c->slow_factor, &c->nslow_factor, value, "should be RANK:FACTOR");
+}
 static const char *take_late_credit(void *to, const char *value)
 {
     struct rs_gen_config *c = to;
@@ -329,6 +334,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_DOUBLE, 0, "tails", &cfg.tails, "PART", "ends that are late by some 50 us (0.01)"},
         {RS_OPT_EACH, 0, "slow", RS_EACH(take_slow, &cfg), "RANK:USEC",
          "a GPU that computes longer in each step; may be repeated"},
+        {RS_OPT_EACH, 0, "slow-factor", RS_EACH(take_slow_factor, &cfg), "RANK:FACTOR",
+         "a GPU that computes everything slower; may be repeated"},
         {RS_OPT_EACH, 0, "slow-host", RS_EACH(take_slow_host, &cfg), "HOST:USEC",
          "all GPUs of a host; may be repeated"},
         {RS_OPT_EACH, 0, "slow-cpu", RS_EACH(take_slow_cpu, &cfg), "RANK:USEC",

@@ -133,6 +133,11 @@ static enum rs_status check_disturbances(const struct rs_gen_config *c, struct r
 {
     for (int i = 0; i < c->nslow; i++) RS_TRY(check_rank(c->slow[i].who, c, err));
     for (int i = 0; i < c->nslow_cpu; i++) RS_TRY(check_rank(c->slow_cpu[i].who, c, err));
+    for (int i = 0; i < c->nslow_factor; i++) {
+        RS_TRY(check_rank(c->slow_factor[i].who, c, err));
+        if (!(c->slow_factor[i].value >= 1 && c->slow_factor[i].value <= 1000))
+            return rs_fail(err, RS_BAD_INPUT, "the factor of a slow GPU is 1 to 1000");
+    }
     for (int i = 0; i < c->nlate_credit; i++) RS_TRY(check_rank(c->late_credit[i].who, c, err));
     for (int i = 0; i < c->nsporadic; i++) {
         RS_TRY(check_rank(c->sporadic[i].rank, c, err));

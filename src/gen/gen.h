@@ -77,7 +77,7 @@ struct rs_gen_variation {
 
 struct rs_gen_amount {
     int who; /* rank or host */
-    double value; /* us, or bytes of a ring */
+    double value; /* us, a factor, or bytes of a ring */
 };
 struct rs_gen_sporadic {
     int rank;
@@ -138,8 +138,8 @@ struct rs_gen_config {
     double jitter_us, bias_us, tails; /* of the ends of operations */
     /* disturbances */
     struct rs_gen_amount slow[RS_GEN_MAX_EACH], slow_host[RS_GEN_MAX_EACH], slow_cpu[RS_GEN_MAX_EACH],
-        late_credit[RS_GEN_MAX_EACH], ring[RS_GEN_MAX_EACH];
-    int nslow, nslow_host, nslow_cpu, nlate_credit, nring;
+        slow_factor[RS_GEN_MAX_EACH], late_credit[RS_GEN_MAX_EACH], ring[RS_GEN_MAX_EACH];
+    int nslow, nslow_host, nslow_cpu, nslow_factor, nlate_credit, nring;
     struct rs_gen_sporadic sporadic[RS_GEN_MAX_EACH];
     int nsporadic;
     struct rs_gen_pause pauses[RS_GEN_MAX_EACH];

@@ -99,6 +99,7 @@ static void layout(struct rs_gen_job *j)
     }
     for (int i = 0; i < c->nslow; i++) j->ranks[c->slow[i].who].slow_ns += c->slow[i].value * 1e3;
     for (int i = 0; i < c->nslow_cpu; i++) j->ranks[c->slow_cpu[i].who].slow_cpu_ns += c->slow_cpu[i].value * 1e3;
+    for (int i = 0; i < c->nslow_factor; i++) j->ranks[c->slow_factor[i].who].pace *= c->slow_factor[i].value;
     for (int i = 0; i < c->nlate_credit; i++)
         j->ranks[c->late_credit[i].who].credit_ns += c->late_credit[i].value * 1e3;
     for (int i = 0; i < c->nslow_host; i++)

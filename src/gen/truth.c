@@ -499,6 +499,12 @@ static void put_planted(struct rs_json *j, const struct rs_gen_job *job)
     rs_json_key(j, "planted");
     rs_json_array(j);
     plant_amounts(j, "slow-gpu", c->slow, c->nslow, "step_ns");
+    for (int i = 0; i < c->nslow_factor; i++) {
+        planted(j, "slow-gpu", c->slow_factor[i].who);
+        rs_json_key_double(j, "step_ns", round(c->compute_us * 1e3 * (c->slow_factor[i].value - 1)));
+        rs_json_key_double(j, "factor", c->slow_factor[i].value);
+        rs_json_end(j);
+    }
     plant_amounts(j, "slow-cpu", c->slow_cpu, c->nslow_cpu, "step_ns");
     plant_amounts(j, "late-credit", c->late_credit, c->nlate_credit, "operation_ns");
     for (int i = 0; i < c->nslow_host; i++) {

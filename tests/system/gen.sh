@@ -77,7 +77,7 @@ unchanged() {
         cmp -s "$file" "planted/${file##*/}" || fail "$* $fault: ${file##*/} is not the same"
     done
 }
-for fault in "--slow 5:0" "--slow-host 1:0" "--slow-cpu 2:0" "--slow-link 3-4:1" "--late-credit 4:0" "--sporadic 5:0:900" "--pause 5@2:0" \
+for fault in "--slow 5:0" "--slow-factor 5:1" "--slow-host 1:0" "--slow-cpu 2:0" "--slow-link 3-4:1" "--late-credit 4:0" "--sporadic 5:0:900" "--pause 5@2:0" \
     "--profiler all@2:0" "--checkpoint all@2:0" "--warm-up 3:0" "--no-recording 7"; do
     unchanged "$fault" -w mix
 done
