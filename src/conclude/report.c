@@ -287,13 +287,14 @@ static void slow_words(struct rs_strbuf *s, const struct rs_report *r, const str
     bool sends = x->scope == RS_SLOW_SENDER || x->scope == RS_SLOW_SENDING_HOST;
     uint32_t other = sends ? x->peer_host : x->host;
     rs_strbuf_printf(s, " is slow %s ", sends ? "sending to" : "receiving from");
-    if (other != RS_NONE && x->place == RS_LINK_BETWEEN_HOSTS)
-        host_words(s, m, other);
-    else if (x->scope == RS_SLOW_SENDER || x->scope == RS_SLOW_RECEIVER)
-        rs_strbuf_printf(s, "%" PRIu32 " peers", x->links);
+    bool one = other != RS_NONE && x->place == RS_LINK_BETWEEN_HOSTS;
+    bool host = x->scope == RS_SLOW_SENDING_HOST || x->scope == RS_SLOW_RECEIVING_HOST;
+    if (one) host_words(s, m, other);
+    if (one || host)
+        rs_strbuf_printf(s, "%s (%" PRIu32 " links)", one ? "" : "other hosts", x->links);
     else
-        rs_strbuf_puts(s, "other hosts");
-    rs_strbuf_printf(s, " (%" PRIu32 " links): the network", x->links);
+        rs_strbuf_printf(s, "%" PRIu32 " peers", x->links);
+    rs_strbuf_puts(s, ": the network");
 }
 
 static void say_links(struct rs_report *r)
