@@ -106,7 +106,7 @@ static void say_findings(struct rs_report *r, enum rs_finding_kind kind)
     enum { MOST = 3 };
     const struct rs_findings *f = &r->findings;
     for (uint32_t i = 0, n = 0; i < f->n && n < MOST; i++) {
-        if (f->rows[i].kind != kind || (kind == RS_PERSISTENT && !f->rows[i].named)) continue;
+        if (f->rows[i].kind != kind || (kind == RS_PERSISTENT && !f->rows[i].named && !f->rows[i].compute)) continue;
         struct rs_strbuf s = {0};
         rs_finding_say(&s, f, &f->rows[i], r->view.model);
         say(r, &s);

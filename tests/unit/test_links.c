@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analyse/network.h"
+#include "conclude/report.h"
 
 static struct rs_view view;
 static struct rs_matrix found;
@@ -277,6 +277,56 @@ static void test_cure(void **state)
     assert_int_equal(rs_matrix_link(&found, 4, 3), RS_NONE);
 }
 
+static char *conclude(void)
+{
+    struct rs_report r;
+    struct rs_report_options options = {.filter = &everything, .network = true};
+    static char all[4096];
+    const int64_t starts[8] = {0};
+    for (int i = 0; i < 3; i++) add_coll(0, "AllReduce", 1 << 20, starts, 1 * MS);
+    rs_waits_find(&model);
+    fine(rs_report_init(&r, &model, &options, NULL));
+    *all = '\0';
+    for (uint32_t i = 0; i < r.nconclusion; i++) {
+        strncat(all, r.conclusion[i], sizeof all - strlen(all) - 1);
+        strncat(all, "\n", sizeof all - strlen(all) - 1);
+    }
+    rs_report_free(&r);
+    return all;
+}
+
+static void says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("\"%s\" is not in: %s", part, text);
+}
+
+/* Advice is about what the link is made of: cables only between hosts. */
+static void test_words(void **state)
+{
+    (void)state;
+    for (int hosts = 8; hosts; hosts = hosts == 8 ? 1 : 0) {
+        make_job(hosts, 8 / hosts, 1 * US);
+        make_comm(1, 0, 1, 8);
+        for (uint32_t r = 0; r < 8; r++) add_link(r, (r + 1) % 8, 20, r == 3 ? 50 * US : 10 * US);
+        char *text = conclude();
+        says(text, "link from rank 3");
+        says(text, " takes 4.9 times (4.9 to 5.1) as long per message as the median of similar links");
+        if (hosts == 8) {
+            says(text, "check that path (NIC, cable, switch port).");
+        } else {
+            assert_true(!strstr(text, "NIC") && !strstr(text, "cable") && !strstr(text, "switch"));
+            says(text, "inside one host: check why NCCL uses the network there");
+        }
+        rs_model_free(&model);
+    }
+    make_links(from_host_1, 4);
+    says(conclude(), "ost node01 is slow sending to other hosts (6 links): the network takes 1.9 times");
+    forget(NULL);
+    make_links(to_5, 4);
+    says(conclude(), " is slow receiving from 3 peers: the network takes ");
+    forget(NULL);
+}
+
 static uint64_t seed = 88172645463325252;
 static double random_part(void)
 {
@@ -318,7 +368,7 @@ int main(void)
         cmocka_unit_test(test_two),          cmocka_unit_test_teardown(test_chance, forget),
         cmocka_unit_test(test_shared),       cmocka_unit_test_teardown(test_in_host, forget),
         cmocka_unit_test(test_not_the_link), cmocka_unit_test_teardown(test_cure, forget),
-        cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_words),        cmocka_unit_test(test_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
