@@ -404,7 +404,7 @@ static double bursts_p(const struct bursts *b, double late, double steps)
 static bool is_found(const struct rs_chance_row *r, double p, double late, double more)
 {
     return r->steps >= RS_CHANCE_LEAST_STEPS && p <= RS_CHANCE_LEVEL && late >= RS_CHANCE_MOST_STEPS * r->steps &&
-           r->effect_ns + more > r->least_ns && r->low_ns + more > 0;
+           r->effect_ns + more > r->least_ns;
 }
 
 /* How many of a unit's steps are late by half of its effect or more. */

@@ -424,15 +424,15 @@ static int by_importance(const void *a, const void *b)
     return p != q ? (p > q ? -1 : 1) : (int)(x->rank_id > y->rank_id) - (int)(x->rank_id < y->rank_id);
 }
 
-/* Steps with a one-off say nothing about what is persistent; unless they are many, and so not one-offs. */
-static void leave_one_offs_out(struct work *w)
+/* A step in which one rank paused says nothing about what is persistent; unless there are many of them. */
+static void leave_pauses_out(struct work *w)
 {
     const struct rs_one_offs *o = w->of->one_offs;
     uint32_t steps = w->of->steps->n, n = 0;
-    for (uint32_t i = 0; i < o->n; i++) n += !o->rows[i].left_out;
+    for (uint32_t i = 0; i < o->n; i++) n += !o->rows[i].left_out && o->rows[i].rank_id != RS_NONE;
     if (3 * n > steps - w->of->steps->warmup) return;
     for (uint32_t i = 0; i < o->n; i++)
-        for (uint32_t r = 0; o->rows[i].step < steps && r < w->m->nranks; r++)
+        for (uint32_t r = 0; o->rows[i].rank_id != RS_NONE && o->rows[i].step < steps && r < w->m->nranks; r++)
             w->late[(size_t)r * steps + o->rows[i].step] = NAN;
 }
 
@@ -451,7 +451,7 @@ void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
     w.late = rs_alloc(((size_t)g->nranks * of->steps->n + 1) * sizeof *w.late);
     rs_excess_by_step(&excess, of->roles, of->steps, w.late);
     rs_excess_free(&excess);
-    leave_one_offs_out(&w);
+    leave_pauses_out(&w);
     find_ranks(&w);
     if (w.m->nhosts > 1) find_hosts(&w);
     find_group(&w);
