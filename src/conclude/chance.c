@@ -350,14 +350,29 @@ struct bursts {
     double length; /* steps that carry as much as an independent one */
 };
 
-/* `without`: the unit that is judged (and its only equal, which is early when it is late); RS_NONE: of all. */
+/* How many of a unit's steps are later than a threshold, if all are later by `more`. */
+static uint32_t steps_above(const struct work *w, uint32_t unit, double threshold, double more)
+{
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < w->t->steps; s++) n += w->apart[at(w, unit, s)] + more > threshold;
+    return n;
+}
+
+/* Whether a unit shows how lateness comes and goes: not the one that is judged, nor one that is late by so much nearly
+ * always, which has a cause of its own. */
+static bool shows_bursts(const struct work *w, uint32_t unit, double threshold, uint32_t without)
+{
+    return unit != without && steps_above(w, unit, threshold, 0) <= 0.9 * w->out->rows[unit].steps;
+}
+
+/* `without`: the unit that is judged; RS_NONE: none. */
 static struct bursts bursts_of(const struct work *w, double threshold, uint32_t without)
 {
     const struct rs_chance_table *t = w->t;
     uint64_t n = 0, late = 0;
     struct bursts b = {.length = 1};
     for (uint32_t u = 0; u < t->units; u++) {
-        if (u == without) continue;
+        if (!shows_bursts(w, u, threshold, without)) continue;
         for (uint32_t s = 0; s < t->steps; s++) {
             float x = w->apart[at(w, u, s)];
             if (!isnan(x)) n++;
@@ -368,7 +383,7 @@ static struct bursts bursts_of(const struct work *w, double threshold, uint32_t 
     for (uint32_t lag = 1; late > 1 && lag <= t->steps / 4; lag++) {
         uint64_t pairs = 0, both = 0;
         for (uint32_t u = 0; u < t->units; u++) {
-            if (u == without) continue;
+            if (!shows_bursts(w, u, threshold, without)) continue;
             for (uint32_t s = 0; s + lag < t->steps; s++) {
                 float x = w->apart[at(w, u, s)], y = w->apart[at(w, u, s + lag)];
                 if (!isnan(x) && !isnan(y)) pairs++;
@@ -405,14 +420,6 @@ static bool is_found(const struct rs_chance_row *r, double p, double late, doubl
 {
     return r->steps >= RS_CHANCE_LEAST_STEPS && p <= RS_CHANCE_LEVEL && late >= RS_CHANCE_MOST_STEPS * r->steps &&
            r->effect_ns + more > r->least_ns;
-}
-
-/* How many of a unit's steps are late by half of its effect or more. */
-static uint32_t steps_above(const struct work *w, uint32_t unit, double threshold, double more)
-{
-    uint32_t n = 0;
-    for (uint32_t s = 0; s < w->t->steps; s++) n += w->apart[at(w, unit, s)] + more > threshold;
-    return n;
 }
 
 /* Whether a unit would be found if it were later in every step by `more` (above 0). */

@@ -20,8 +20,8 @@
 #include "import/import.h"
 #include "join/join.h"
 
-static const char *const noises[] = {"default", "gauss", "folded", "tails", "slices",
-                                     "bursts",  "host",  "bias",   "ranks", "jitter"};
+static const char *const noises[] = {"default", "gauss", "folded", "tails",  "slices",  "bursts",
+                                     "host",    "bias",  "ranks",  "jitter", "overlap", "pauses"};
 enum { NOISES = sizeof noises / sizeof *noises, STEPS = 30 };
 
 static void die(const struct rs_err *err)
@@ -44,6 +44,12 @@ static void add_noise(struct rs_gen_config *c, unsigned kind, uint64_t random)
     if (kind == 7) c->bias_us = biases[random % 3];
     if (kind == 8) c->rank_noise = 0.002;
     if (kind == 9) c->jitter_us = 20, c->tails = 0.05;
+    if (kind == 10) c->overlap = c->workload == RS_GEN_DDP || c->workload == RS_GEN_TPDP;
+    if (kind == 11) {
+        c->pauses[c->npauses++] = (struct rs_gen_pause){RS_GEN_WARM_UP, -1, 3, 50e3};
+        c->pauses[c->npauses++] = (struct rs_gen_pause){RS_GEN_PROFILER, -1, 10, 100e3};
+        c->pauses[c->npauses++] = (struct rs_gen_pause){RS_GEN_PAUSE, (int)(random % (unsigned)c->ranks), 20, 20e3};
+    }
 }
 
 static void make_clean(struct rs_gen_config *c, unsigned *noise)
@@ -52,6 +58,11 @@ static void make_clean(struct rs_gen_config *c, unsigned *noise)
     uint64_t random = rs_mix(0x636c65616eu, c->seed);
     c->workload = (enum rs_gen_workload)(c->seed % RS_GEN_WORKLOADS);
     c->ranks = sizes[(random >> 8) % (sizeof sizes / sizeof *sizes)];
+    bool pipelined = c->workload == RS_GEN_PIPELINE || c->workload == RS_GEN_TPPPDP;
+    if (c->workload == RS_GEN_TPPPDP && c->ranks < 8) c->ranks = 8;
+    if (pipelined) c->schedule = (enum rs_gen_schedule)((random >> 16) % RS_GEN_SCHEDULES);
+    if (c->schedule == RS_GEN_INTERLEAVED) c->microbatches = 8;
+    if (pipelined && c->ranks >= 8 && (random >> 24) % 2) c->stages = 4; /* with replicas: ranks have equals */
     c->hosts = c->ranks < 4 ? 2 : c->ranks <= 8 ? 2 : c->ranks / 8;
     if (c->workload == RS_GEN_MIX) c->steps = 5 * STEPS; /* its step is one of each workload */
     *noise = (unsigned)(c->seed / RS_GEN_WORKLOADS % NOISES);
