@@ -54,6 +54,11 @@ static const char *take_slow_cpu(void *to, const char *value)
     return take_amount(c->slow_cpu, &c->nslow_cpu, value, "should be RANK:USEC");
 }
 
+static const char *take_slow_factor(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_amount(c->slow_factor, &c->nslow_factor, value, "should be RANK:FACTOR");
+}
 static const char *take_late_credit(void *to, const char *value)
 {
     struct rs_gen_config *c = to;
@@ -278,7 +283,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct rs_gen_config cfg;
     rs_gen_config_default(&cfg);
-    char workloads[128];
+    char workloads[128], schedules[64];
     int64_t seed = (int64_t)cfg.seed;
     int as = 0, events = 1;
     bool force = false;
@@ -286,7 +291,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 'o', "output", &cfg.dir, "DIR", "folder for the recordings and truth.json"},
         {RS_OPT_FLAG, 'f', "force", &force, NULL, "replace a run that is in the folder already"},
         {RS_OPT_WORD, 'w', "workload", &cfg.workload,
-         rs_opt_words(workloads, sizeof workloads, rs_gen_workload_names, RS_GEN_WORKLOADS), "mix: all in turn (ddp)"},
+         rs_opt_words(workloads, sizeof workloads, rs_gen_workload_names, RS_GEN_WORKLOADS),
+         "mix: the ones before it in turn (ddp)"},
         {RS_OPT_COUNT, 'n', "ranks", &cfg.ranks, "N", "ranks of the job (8)"},
         {RS_OPT_COUNT, 0, "hosts", &cfg.hosts, "N", "hosts, with clocks of their own and a network between (2)"},
         {RS_OPT_COUNT, 0, "devices-per-process", &cfg.devices_per_process, "N",
@@ -294,12 +300,20 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_INT, 0, "steps", &cfg.steps, "N", "training steps (20)"},
         {RS_OPT_INT, 0, "callbacks", &cfg.callbacks, "N", "as many steps as make about N callbacks"},
         {RS_OPT_COUNT, 0, "buckets", &cfg.buckets, "N", "all-reduces of a step: ddp, graph (4)"},
-        {RS_OPT_COUNT, 0, "layers", &cfg.layers, "N", "tensor-parallel all-reduces of a step: tpdp (4)"},
-        {RS_OPT_COUNT, 0, "microbatches", &cfg.microbatches, "N", "micro-batches of a step: pipeline (4)"},
+        {RS_OPT_COUNT, 0, "layers", &cfg.layers, "N",
+         "layers, each with a tensor-parallel all-reduce: tpdp, tpppdp (4)"},
+        {RS_OPT_COUNT, 0, "microbatches", &cfg.microbatches, "N", "micro-batches of a step: pipeline, tpppdp (4)"},
+        {RS_OPT_COUNT, 0, "stages", &cfg.stages, "N", "stages: pipeline (up to 8), tpppdp (2)"},
+        {RS_OPT_WORD, 0, "schedule", &cfg.schedule,
+         rs_opt_words(schedules, sizeof schedules, rs_gen_schedule_names, RS_GEN_SCHEDULES),
+         "order of micro-batches: pipeline, tpppdp (gpipe)"},
+        {RS_OPT_COUNT, 0, "chunks", &cfg.chunks, "N", "chunks of layers on each stage: interleaved (2)"},
+        {RS_OPT_COUNT, 0, "tensor", &cfg.tensor, "N", "ranks that share each layer: tpppdp (2)"},
+        {RS_OPT_INT, 0, "eager", &cfg.eager, "BYTES", "sends up to this size do not wait for their receivers"},
         {RS_OPT_INT, 0, "bytes", &cfg.bytes, "N", "size of the largest bucket (8Mi)"},
         {RS_OPT_DOUBLE, 0, "compute", &cfg.compute_us, "USEC", "compute time of a step (2000)"},
         {RS_OPT_FLAG, 0, "overlap", &cfg.overlap, NULL, "gradients are reduced while later layers compute: ddp, tpdp"},
-        {RS_OPT_FLAG, 0, "no-world", &cfg.no_world, NULL, "no communicator of all ranks: tpdp"},
+        {RS_OPT_FLAG, 0, "no-world", &cfg.no_world, NULL, "no communicator of all ranks: tpdp, tpppdp"},
         {RS_OPT_COUNT, 0, "channels", &cfg.channels, "N", "channels of a kernel (2)"},
         {RS_OPT_COUNT, 0, "net-steps", &cfg.net_steps, "N", "network transfers per proxy operation (4)"},
         {RS_OPT_WORD, 0, "as", &as, "ringscope|example",
@@ -320,6 +334,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_DOUBLE, 0, "tails", &cfg.tails, "PART", "ends that are late by some 50 us (0.01)"},
         {RS_OPT_EACH, 0, "slow", RS_EACH(take_slow, &cfg), "RANK:USEC",
          "a GPU that computes longer in each step; may be repeated"},
+        {RS_OPT_EACH, 0, "slow-factor", RS_EACH(take_slow_factor, &cfg), "RANK:FACTOR",
+         "a GPU that computes everything slower; may be repeated"},
         {RS_OPT_EACH, 0, "slow-host", RS_EACH(take_slow_host, &cfg), "HOST:USEC",
          "all GPUs of a host; may be repeated"},
         {RS_OPT_EACH, 0, "slow-cpu", RS_EACH(take_slow_cpu, &cfg), "RANK:USEC",

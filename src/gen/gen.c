@@ -17,6 +17,9 @@ void rs_gen_config_default(struct rs_gen_config *c)
                                 .buckets = 4,
                                 .layers = 4,
                                 .microbatches = 4,
+                                .tensor = 2,
+                                .chunks = 2,
+                                .eager = -1,
                                 .bytes = 8 << 20,
                                 .compute_us = 2000,
                                 .seed = 1,
@@ -68,14 +71,41 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
     bool graph = c->workload == RS_GEN_GRAPH || c->workload == RS_GEN_MIX;
     if (graph && c->api < 5) return rs_fail(err, RS_BAD_INPUT, "captured graphs need version 5 or newer");
     if (graph && c->nlate) return rs_fail(err, RS_BAD_INPUT, "--late is not for captured graphs");
-    if (c->no_world && c->workload != RS_GEN_TPDP)
-        return rs_fail(err, RS_BAD_INPUT, "--no-world is for the workload tpdp: the others need it");
+    if (c->no_world && c->workload != RS_GEN_TPDP && c->workload != RS_GEN_TPPPDP)
+        return rs_fail(err, RS_BAD_INPUT, "--no-world is for the workloads tpdp and tpppdp: the others need it");
     if (c->overlap && c->workload != RS_GEN_DDP && c->workload != RS_GEN_TPDP)
         return rs_fail(err, RS_BAD_INPUT, "--overlap is for the workloads ddp and tpdp");
     if (c->replays_unreported && c->workload != RS_GEN_GRAPH)
         return rs_fail(err, RS_BAD_INPUT, "--replays-unreported is for the workload graph");
     if (c->replays_unreported && c->callbacks)
         return rs_fail(err, RS_BAD_INPUT, "--callbacks cannot be reached when nothing is reported: use --steps");
+    return RS_OK;
+}
+
+/* Checks the stages of pipelines, and chooses their number if none was given. */
+static enum rs_status check_pipeline(struct rs_gen_config *c, struct rs_err *err)
+{
+    bool deep = c->workload == RS_GEN_TPPPDP, any = deep || c->workload == RS_GEN_PIPELINE || c->workload == RS_GEN_MIX;
+    if (!any) {
+        if (c->stages || c->schedule != RS_GEN_GPIPE)
+            return rs_fail(err, RS_BAD_INPUT, "--stages and --schedule are for the workloads pipeline, mix and tpppdp");
+        c->stages = 1;
+        return RS_OK;
+    }
+    int tensor = deep ? c->tensor : 1;
+    if (!c->stages) {
+        c->stages = deep ? 2 : c->ranks < 8 ? c->ranks : 8;
+        while (!deep && c->ranks % c->stages) c->stages--;
+    }
+    if (c->stages < 1 || tensor < 1 || c->ranks % c->stages || c->ranks / c->stages % tensor)
+        return rs_fail(err, RS_BAD_INPUT, "%d ranks cannot be divided into %d stages of groups of %d", c->ranks,
+                       c->stages, tensor);
+    if (c->schedule != RS_GEN_INTERLEAVED) return RS_OK;
+    if (c->stages < 2 || c->chunks < 1 || c->chunks > 1000)
+        return rs_fail(err, RS_BAD_INPUT, "an interleaved schedule needs 2 or more stages, and 1 to 1000 chunks");
+    if (c->microbatches % c->stages)
+        return rs_fail(err, RS_BAD_INPUT,
+                       "an interleaved schedule needs a multiple of %d micro-batches (--microbatches)", c->stages);
     return RS_OK;
 }
 
@@ -103,6 +133,11 @@ static enum rs_status check_disturbances(const struct rs_gen_config *c, struct r
 {
     for (int i = 0; i < c->nslow; i++) RS_TRY(check_rank(c->slow[i].who, c, err));
     for (int i = 0; i < c->nslow_cpu; i++) RS_TRY(check_rank(c->slow_cpu[i].who, c, err));
+    for (int i = 0; i < c->nslow_factor; i++) {
+        RS_TRY(check_rank(c->slow_factor[i].who, c, err));
+        if (!(c->slow_factor[i].value >= 1 && c->slow_factor[i].value <= 1000))
+            return rs_fail(err, RS_BAD_INPUT, "the factor of a slow GPU is 1 to 1000");
+    }
     for (int i = 0; i < c->nlate_credit; i++) RS_TRY(check_rank(c->late_credit[i].who, c, err));
     for (int i = 0; i < c->nsporadic; i++) {
         RS_TRY(check_rank(c->sporadic[i].rank, c, err));
@@ -148,7 +183,8 @@ static enum rs_status check_hang(struct rs_gen_config *c, struct rs_err *err)
     if (c->ranks < 2 && h != RS_GEN_OUTSIDE) return rs_fail(err, RS_BAD_INPUT, "a hang needs a second rank that waits");
     if (stall && (c->hosts < 2 || !c->net))
         return rs_fail(err, RS_BAD_INPUT, "a stalled step needs two hosts, and --events net");
-    bool tpdp = c->workload == RS_GEN_TPDP || c->workload == RS_GEN_MIX; /* there each rank has a ring over hosts */
+    /* There each rank has a ring over hosts. */
+    bool tpdp = c->workload == RS_GEN_TPDP || c->workload == RS_GEN_MIX || c->workload == RS_GEN_TPPPDP;
     if (stall && !tpdp && c->hang_at.rank % per_host != per_host - 1)
         return rs_fail(err, RS_BAD_INPUT,
                        "rank %d sends to its own host; the last rank of each host (%d, ...) to the next",
@@ -218,6 +254,7 @@ enum rs_status rs_gen_run(const struct rs_gen_config *config, struct rs_gen_resu
 {
     struct rs_gen_config cfg = *config;
     RS_TRY(check_shape(&cfg, err));
+    RS_TRY(check_pipeline(&cfg, err));
     RS_TRY(check_noise(&cfg, err));
     RS_TRY(check_disturbances(&cfg, err));
     RS_TRY(check_hang(&cfg, err));

@@ -25,10 +25,19 @@ enum rs_gen_workload {
     RS_GEN_PIPELINE,
     RS_GEN_ALLTOALL,
     RS_GEN_GRAPH,
-    RS_GEN_MIX,
+    RS_GEN_MIX, /* the ones above in turn */
+    RS_GEN_TPPPDP,
     RS_GEN_WORKLOADS, /* their number */
 };
 extern const char *const rs_gen_workload_names[RS_GEN_WORKLOADS];
+
+enum rs_gen_schedule {
+    RS_GEN_GPIPE,
+    RS_GEN_1F1B,
+    RS_GEN_INTERLEAVED,
+    RS_GEN_SCHEDULES, /* their number */
+};
+extern const char *const rs_gen_schedule_names[RS_GEN_SCHEDULES];
 
 enum rs_gen_hang {
     RS_GEN_NO_HANG,
@@ -68,7 +77,7 @@ struct rs_gen_variation {
 
 struct rs_gen_amount {
     int who; /* rank or host */
-    double value; /* us, or bytes of a ring */
+    double value; /* us, a factor, or bytes of a ring */
 };
 struct rs_gen_sporadic {
     int rank;
@@ -109,6 +118,11 @@ struct rs_gen_config {
     bool dumps; /* of NCCL's example profiler, instead of recordings */
     bool net; /* proxy events too */
     int buckets, layers, microbatches; /* operations of a step */
+    int stages; /* of a pipeline; 0: a suitable number */
+    int tensor; /* ranks that share a layer: tpppdp */
+    enum rs_gen_schedule schedule;
+    int chunks; /* of layers on each stage: interleaved */
+    int64_t eager; /* sends of up to so many bytes do not wait for their receiver */
     int64_t bytes; /* of the largest bucket */
     double compute_us; /* of a step */
     bool overlap; /* reductions run beside the compute that follows */
@@ -124,8 +138,8 @@ struct rs_gen_config {
     double jitter_us, bias_us, tails; /* of the ends of operations */
     /* disturbances */
     struct rs_gen_amount slow[RS_GEN_MAX_EACH], slow_host[RS_GEN_MAX_EACH], slow_cpu[RS_GEN_MAX_EACH],
-        late_credit[RS_GEN_MAX_EACH], ring[RS_GEN_MAX_EACH];
-    int nslow, nslow_host, nslow_cpu, nlate_credit, nring;
+        slow_factor[RS_GEN_MAX_EACH], late_credit[RS_GEN_MAX_EACH], ring[RS_GEN_MAX_EACH];
+    int nslow, nslow_host, nslow_cpu, nslow_factor, nlate_credit, nring;
     struct rs_gen_sporadic sporadic[RS_GEN_MAX_EACH];
     int nsporadic;
     struct rs_gen_pause pauses[RS_GEN_MAX_EACH];

@@ -99,6 +99,7 @@ static void layout(struct rs_gen_job *j)
     }
     for (int i = 0; i < c->nslow; i++) j->ranks[c->slow[i].who].slow_ns += c->slow[i].value * 1e3;
     for (int i = 0; i < c->nslow_cpu; i++) j->ranks[c->slow_cpu[i].who].slow_cpu_ns += c->slow_cpu[i].value * 1e3;
+    for (int i = 0; i < c->nslow_factor; i++) j->ranks[c->slow_factor[i].who].pace *= c->slow_factor[i].value;
     for (int i = 0; i < c->nlate_credit; i++)
         j->ranks[c->late_credit[i].who].credit_ns += c->late_credit[i].value * 1e3;
     for (int i = 0; i < c->nslow_host; i++)
@@ -253,12 +254,55 @@ static void add_comm(struct rs_gen_job *j, const char *name, int first, int stri
     }
 }
 
+/* Groups of tensor, data and pipeline parallelism: tensors within neighbouring ranks, stages farthest apart. A group of
+ * one rank has no communicator. Returns the number of splits of the world. */
+static int make_groups(struct rs_gen_job *j)
+{
+    const struct rs_gen_config *c = j->cfg;
+    int lanes = c->ranks / j->stages, copies = lanes / j->tensor, splits = 0;
+    if (j->tensor > 1) {
+        j->tp = j->ncomms;
+        splits++;
+        for (int g = 0; g < c->ranks / j->tensor; g++)
+            add_comm(j, "tp_group:1", g * j->tensor, 1, j->tensor, j->world, splits, g);
+    }
+    if (copies > 1) {
+        j->dp = j->ncomms;
+        splits++;
+        for (int s = 0; s < j->stages; s++)
+            for (int t = 0; t < j->tensor; t++)
+                add_comm(j, "dp_group:2", s * lanes + t, j->tensor, copies, j->world, splits, s * j->tensor + t);
+    }
+    if (j->stages > 1 && c->schedule != RS_GEN_INTERLEAVED) {
+        j->pp = j->ncomms;
+        splits++;
+        for (int l = 0; l < lanes; l++) add_comm(j, "pp_group:3", l, lanes, j->stages, j->world, splits, l);
+    }
+    return splits;
+}
+
+/* From every rank to its lane's rank of the next stage, and to that of the previous one. NCCL runs the operations of a
+ * communicator one after the other, so sends that run beside receives need their own. */
+static void make_links(struct rs_gen_job *j, int splits)
+{
+    int ranks = j->cfg->ranks, lanes = ranks / j->stages;
+    for (int back = 0; back < 2; back++) {
+        *(back ? &j->backward : &j->forward) = j->ncomms;
+        for (int r = 0; r < ranks; r++) {
+            int other = (r + (back ? ranks - lanes : lanes)) % ranks, first = r < other ? r : other;
+            add_comm(j, back ? "pp_backward:5" : "pp_forward:4", first, r + other - 2 * first, 2, j->world,
+                     splits + 1 + back, r);
+        }
+    }
+}
+
 static void make_comms(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
-    int per_host = c->ranks / c->hosts;
+    int per_host = c->ranks / c->hosts, splits = 0;
     bool split = c->workload == RS_GEN_TPDP || c->workload == RS_GEN_MIX;
-    j->comms = rs_zalloc((size_t)(2 + c->hosts + per_host), sizeof *j->comms);
+    size_t most = (size_t)c->ranks * 5; /* a rank is the first one of at most so many */
+    j->comms = rs_zalloc(most + 2, sizeof *j->comms);
     if (!c->no_world) {
         j->world = j->ncomms;
         add_comm(j, "default_pg:0", 0, 1, c->ranks, -1, 0, 0);
@@ -268,10 +312,16 @@ static void make_comms(struct rs_gen_job *j)
         for (int h = 0; h < c->hosts; h++) add_comm(j, "tp_group:1", h * per_host, 1, per_host, j->world, 1, h);
         j->dp = j->ncomms;
         for (int l = 0; l < per_host; l++) add_comm(j, "dp_group:2", l, per_host, c->hosts, j->world, 2, l);
+        splits = 2;
+    }
+    if (c->workload == RS_GEN_TPPPDP) splits = make_groups(j);
+    if (c->schedule == RS_GEN_INTERLEAVED) {
+        make_links(j, splits);
+        splits += 2;
     }
     if (c->hang == RS_GEN_DEADLOCK || c->hang == RS_GEN_DEADLOCK_SYNC) {
         j->second = j->ncomms;
-        add_comm(j, "second_pg:3", 0, 1, c->ranks, j->world, split ? 3 : 1, 0);
+        add_comm(j, "second_pg:3", 0, 1, c->ranks, j->world, splits + 1, 0);
     }
 }
 
@@ -279,7 +329,10 @@ static void make_comms(struct rs_gen_job *j)
 
 enum rs_status rs_gen_job_init(struct rs_gen_job *j, const struct rs_gen_config *cfg, struct rs_err *err)
 {
-    *j = (struct rs_gen_job){.cfg = cfg, .world = -1, .tp = -1, .dp = -1, .second = -1};
+    *j = (struct rs_gen_job){
+        .cfg = cfg, .world = -1, .tp = -1, .dp = -1, .pp = -1, .second = -1, .forward = -1, .backward = -1};
+    j->stages = cfg->stages;
+    j->tensor = cfg->workload == RS_GEN_TPPPDP ? cfg->tensor : 1;
     j->disk = (struct rs_gen_disk){.dir = cfg->dir, .codec = rs_codec_new()};
     rs_gen_random_init();
     if (!j->disk.codec) rs_memory_out();

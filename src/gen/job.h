@@ -97,7 +97,9 @@ struct rs_gen_job {
     struct rs_gen_rank *ranks;
     struct rs_gen_comm *comms;
     int ncomms;
-    int world, tp, dp, second; /* first of their kind, or -1 */
+    int world, tp, dp, pp, second; /* first of their kind, or -1 */
+    int forward, backward; /* the same, of two ranks each: in the order of their senders */
+    int stages, tensor; /* of a pipeline; ranks that share its layers */
     double net_pace; /* factor of all transfers */
     int64_t step;
     uint64_t ops; /* numbered so far */

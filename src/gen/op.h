@@ -49,6 +49,22 @@ struct rs_gen_pair {
  * concurrent, each with its own members. */
 void rs_gen_op_pairs(struct rs_gen_job *job, int comm, const struct rs_gen_pair *pairs, int n, int depth, bool fanout);
 
+/* A send on a stream of its own, until it is received. */
+struct rs_gen_posted {
+    int comm;
+    struct rs_gen_pair pair;
+    enum rs_gen_stream stream;
+    enum rs_gen_fate fate; /* of the sender */
+    bool recorded;
+    uint64_t op;
+    int64_t start;
+};
+/* The sender calls it; what follows there does not wait for it. */
+void rs_gen_op_post(struct rs_gen_job *job, int comm, struct rs_gen_pair pair, enum rs_gen_stream stream,
+                    struct rs_gen_posted *posted);
+/* The receiver calls it, on its main stream. Sends of one sender and stream are received in their order. */
+void rs_gen_op_take(struct rs_gen_job *job, const struct rs_gen_posted *posted);
+
 /* Modelled time of moving bytes; `net`: between hosts. */
 double rs_gen_move_ns(const struct rs_gen_job *job, uint64_t bytes, bool net);
 

@@ -245,7 +245,7 @@ static bool has_nets(const struct rs_gen_launch *l)
 
 static bool has_phase(const struct rs_gen_launch *l)
 {
-    bool starts = l->start != RS_GEN_NEVER, ends = l->pending || l->end != RS_GEN_NEVER, nets = has_nets(l);
+    bool starts = l->start != RS_GEN_NEVER, ends = l->end != RS_GEN_NEVER, nets = has_nets(l);
     switch ((enum phase)l->phase) {
     case KERNELS_EARLY: return starts && l->early;
     case NETS_BEGIN: return nets;
@@ -278,19 +278,17 @@ static void begin(struct rs_gen_proxy *p, const struct rs_gen_lane *lane, struct
     l->early = l->start != RS_GEN_NEVER && l->start < lane->net_free;
     EACH_NET(n, l)
     {
-        if (l->pending || l->end != RS_GEN_NEVER) n->done = p->net_steps;
+        if (l->end != RS_GEN_NEVER) n->done = p->net_steps;
         if (n->done > l->most) l->most = n->done;
         l->fed |= n->fed_late || n->late_credit;
     }
     while (!has_phase(l)) l->phase++;
 }
 
-/* When the next callbacks of a launch are due; `known`: not if its transfer is pending. */
-static int64_t due(const struct rs_gen_proxy *p, const struct rs_gen_lane *lane, struct rs_gen_launch *l, bool *known)
+/* When the next callbacks of a launch are due. */
+static int64_t due(const struct rs_gen_proxy *p, const struct rs_gen_lane *lane, struct rs_gen_launch *l)
 {
     int64_t post = l->post + APPEND_NS;
-    *known = !l->pending || l->phase < SEND;
-    if (!*known) return l->start;
     switch ((enum phase)l->phase) {
     case KERNELS_EARLY:
     case KERNELS: return l->start;
@@ -355,7 +353,7 @@ static bool next(struct rs_gen_proxy *p, int64_t t)
 {
     struct rs_gen_lane *first = NULL;
     int64_t earliest = RS_GEN_NEVER;
-    bool last = t == RS_GEN_NEVER, ready = false;
+    bool last = t == RS_GEN_NEVER;
     for (int k = 0; k < p->nlanes; k++) {
         struct rs_gen_lane *lane = &p->lanes[k];
         if (!lane->count) continue;
@@ -363,15 +361,14 @@ static bool next(struct rs_gen_proxy *p, int64_t t)
         /* A launch without end is written at the end of the job, so that later posts come first. */
         if (!last && !l->pending && l->end == RS_GEN_NEVER) continue;
         if (last) l->pending = false;
-        if (!l->begun) begin(p, lane, l);
-        bool known = true;
-        int64_t when = l->phase == DONE ? l->post : due(p, lane, l, &known);
+        if (!l->pending && !l->begun) begin(p, lane, l);
+        int64_t when = l->pending || l->phase == DONE ? l->post : due(p, lane, l);
         if (first && when >= earliest) continue;
         first = lane;
         earliest = when;
-        ready = known;
     }
-    if (!first || !ready || (!last && earliest + 20000 >= t)) return false;
+    /* What comes after the post of a pending launch has to wait for that. */
+    if (!first || at(first, 0)->pending || (!last && earliest + 20000 >= t)) return false;
     advance(p, first, earliest);
     return true;
 }

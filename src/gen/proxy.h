@@ -51,7 +51,7 @@ struct rs_gen_launch {
     int64_t net_end; /* the last step is through */
     double fed_part; /* share of a step's time due to slow feeding or late credit */
     bool p2p, appended, progress; /* progress: its network operations are begun, whatever the kernel does */
-    bool pending; /* a send whose receiver has not come yet: transfer, net_end and end are not known */
+    bool pending; /* a send whose receiver has not come yet: its times are not known, except for the post */
     /* its callbacks so far */
     bool begun, early, fed;
     uint8_t phase; /* the next ones */

@@ -80,6 +80,11 @@ static void gen_truth_options(struct rs_json *j, const struct rs_gen_config *c)
     rs_json_key_i64(j, "bytes", c->bytes);
     rs_json_key_double(j, "compute_us", c->compute_us);
     rs_json_key_u64(j, "seed", c->seed);
+    rs_json_key_i64(j, "microbatches", c->microbatches);
+    rs_json_key_i64(j, "stages", c->stages);
+    rs_json_key_i64(j, "tensor", c->workload == RS_GEN_TPPPDP ? c->tensor : 1);
+    rs_json_key_str(j, "schedule", rs_gen_schedule_names[c->schedule]);
+    rs_json_key_number_or_null(j, "eager", c->eager);
     rs_json_key_bool(j, "overlap", c->overlap);
     rs_json_key_double(j, "spread", c->spread);
     rs_json_key_double(j, "run_noise", c->run_noise);
@@ -494,6 +499,12 @@ static void put_planted(struct rs_json *j, const struct rs_gen_job *job)
     rs_json_key(j, "planted");
     rs_json_array(j);
     plant_amounts(j, "slow-gpu", c->slow, c->nslow, "step_ns");
+    for (int i = 0; i < c->nslow_factor; i++) {
+        planted(j, "slow-gpu", c->slow_factor[i].who);
+        rs_json_key_double(j, "step_ns", round(c->compute_us * 1e3 * (c->slow_factor[i].value - 1)));
+        rs_json_key_double(j, "factor", c->slow_factor[i].value);
+        rs_json_end(j);
+    }
     plant_amounts(j, "slow-cpu", c->slow_cpu, c->nslow_cpu, "step_ns");
     plant_amounts(j, "late-credit", c->late_credit, c->nlate_credit, "operation_ns");
     for (int i = 0; i < c->nslow_host; i++) {

@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "gen/step.h"
 
-const char *const rs_gen_workload_names[RS_GEN_WORKLOADS] = {"ddp", "tpdp", "pipeline", "alltoall", "graph", "mix"};
+const char *const rs_gen_workload_names[RS_GEN_WORKLOADS] = {"ddp",   "tpdp", "pipeline", "alltoall",
+                                                             "graph", "mix",  "tpppdp"};
 
 enum { TINY = 4096, KEY_TOKENS = 0x300 };
 
@@ -45,42 +46,6 @@ static void tpdp(struct rs_gen_job *j)
     for (int i = 0; i < per_host; i++) rs_gen_op_coll(j, j->dp + i, RS_GEN_ALLGATHER, bytes, RS_GEN_MAIN, 21);
     for (int i = 0; i < per_host; i++) rs_gen_op_coll(j, j->dp + i, RS_GEN_ALLREDUCE, TINY, RS_GEN_MAIN, 22);
     if (j->world >= 0) rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, RS_GEN_MAIN, 23);
-}
-
-/* One boundary between stages, in all lanes side by side. */
-static void hop(struct rs_gen_job *j, struct rs_gen_pair *pairs, int lanes, int from, int to)
-{
-    for (int l = 0; l < lanes; l++) {
-        int src = from * lanes + l, dst = to * lanes + l;
-        pairs[l] = (struct rs_gen_pair){.src = src, .dst = dst, .bytes = (uint64_t)j->cfg->bytes / 8};
-    }
-    rs_gen_op_pairs(j, j->world, pairs, lanes, 1, false);
-}
-
-/* Stages of neighbouring ranks: at most 8, each `lanes` wide. Micro-batches go forward, then back. */
-static void pipeline(struct rs_gen_job *j)
-{
-    const struct rs_gen_config *c = j->cfg;
-    int stages = c->ranks < 8 ? c->ranks : 8;
-    while (c->ranks % stages) stages--;
-    int lanes = c->ranks / stages;
-    struct rs_gen_pair *pairs = rs_zalloc((size_t)lanes, sizeof *pairs);
-    double part = 0.5 / c->microbatches;
-    if (j->step % 4 == 0 && c->api != 6) /* 2.29 to 2.30 report only the API call of broadcasts */
-        rs_gen_op_coll(j, j->world, RS_GEN_BROADCAST, (uint64_t)c->bytes / 16, RS_GEN_MAIN, 30);
-    for (int b = 0; b < c->microbatches; b++)
-        for (int s = 0; s < stages; s++) {
-            for (int l = 0; l < lanes; l++) rs_gen_compute(j, s * lanes + l, part);
-            if (s + 1 < stages) hop(j, pairs, lanes, s, s + 1);
-        }
-    for (int b = 0; b < c->microbatches; b++)
-        for (int s = stages - 1; s >= 0; s--) {
-            for (int l = 0; l < lanes; l++) rs_gen_compute(j, s * lanes + l, part);
-            if (s > 0) hop(j, pairs, lanes, s, s - 1);
-        }
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, (uint64_t)c->bytes / 2, RS_GEN_MAIN, 0);
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, RS_GEN_MAIN, 31);
-    free(pairs);
 }
 
 static void alltoall(struct rs_gen_job *j)
@@ -135,7 +100,8 @@ void rs_gen_step(struct rs_gen_job *j, struct rs_gen_programs *p)
     switch (w) {
     case RS_GEN_DDP: ddp(j); break;
     case RS_GEN_TPDP: tpdp(j); break;
-    case RS_GEN_PIPELINE: pipeline(j); break;
+    case RS_GEN_PIPELINE: rs_gen_pipeline(j); break;
+    case RS_GEN_TPPPDP: rs_gen_tpppdp(j); break;
     case RS_GEN_ALLTOALL: alltoall(j); break;
     default: graph(j, p); break;
     }

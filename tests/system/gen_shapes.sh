@@ -79,6 +79,8 @@ gaps warm --warm-up 4:40000
 is warm '[.[][0]] | min > 33000 and max < 47000'
 is warm '([.[][2]] | min > 18000 and max < 22000) and ([.[] | .[3:][]] | max <= 10001)'
 row warm '[["warm-up",0,null,40000000],["warm-up",1,null,30000000],["warm-up",2,null,20000000],["warm-up",3,null,10000000]]'
+gaps factor --slow-factor 5:1.2
+is factor '(.[5] | min >= 11999 and max <= 12001) and (.[0:5] + .[6:] | add | max <= 10001)'
 gaps sporadic --sporadic 6:0.2:700
 is sporadic '(.[6] | map(select(. > 10001)) | length > 25 and length < 55 and min >= 10699 and max <= 10701) and (.[0:6] + .[7:] | add | max <= 10001)'
 # A program's pause is seen in its calls: the launch is late, too. A slow GPU's is not.
@@ -97,13 +99,15 @@ run() {
     local name=$1
     shift
     # shellcheck disable=SC2086
-    "$RINGSCOPE" gen $quiet --steps 10 "$@" -o "$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
+    "$RINGSCOPE" gen $quiet --steps 6 "$@" -o "$name" >"$name.out" 2>&1 || fail "$name: $(cat "$name.out")"
     "$RINGSCOPE" ops --json "$name" >"$name.ops" || fail "$name: ops"
     # The axis of a reader is true time, but for a constant: compare everything with the first start.
     jq -n -c --slurpfile t "$name/truth.json" --slurpfile o "$name.ops" '($t[0] | .communicators as $c
         | [.operations[] | {key: ($c[.[1]].comm + (if .[2] == "Send" then "\(.[7])-\(.[8]) \(.[9])" else "\(.[2]) \(.[3])" end)), s: .[11], e: .[12]}]) as $true
-        | [$o[] | {key: (.comm + (if .src != null then "\(.src)-\(.dst) \(.index)" else "\(.func) \(.seq)" end)),
-            s: (.ranks | map(.start_ns)), e: (.ranks | map(.end_ns))}] as $read
+        | [$o[] | select(.kind != "fanout") | (if .src != null then [.src, .dst] else null end) as $ends
+            | {key: (.comm + (if $ends then "\(.src)-\(.dst) \(.index)" else "\(.func) \(.seq)" end)),
+                ranks: (if $ends then [.ranks as $r | $ends[] as $e | $r[] | select(.rank == $e)] else .ranks end)}
+            | {key, s: (.ranks | map(.start_ns)), e: (.ranks | map(.end_ns))}] as $read
         | ($true | map(.s[]) | min) as $t0 | ($read | map(.s[]) | min) as $r0
         | (reduce $true[] as $x ({}; .[$x.key] = $x)) as $by
         | [($true | length), ($read | length), ([$read[] | $by[.key] as $x | if $x then
@@ -119,7 +123,7 @@ overlapping() { jq -c '[.operations[] | .[12][2] as $e | {step: .[6], e: $e}] | 
 got=$(jq -c --argjson before "$(overlapping overlap)" "$starts" overlap/truth.json)
 [ "$(jq -c 'map(. / 10 | round * 10)' <<<"$got")" = '[5500,7000,8500,10000]' ] || fail "buckets begin at $got us"
 # A step is shorter by the three reductions that are hidden.
-[ "$(jq -n --slurpfile a plain/truth.json --slurpfile b overlap/truth.json '($a[0].length_ns - $b[0].length_ns) / 10
+[ "$(jq -n --slurpfile a plain/truth.json --slurpfile b overlap/truth.json '($a[0].length_ns - $b[0].length_ns) / 6
     | . > 500000 and . < 900000')" = true ] || fail "overlap saves $(jq .length_ns plain/truth.json overlap/truth.json)"
 # Reductions that take longer than the compute: each begins when the one before is done.
 run busy --overlap --compute 500 --bytes 32Mi
@@ -129,6 +133,58 @@ run busy --overlap --compute 500 --bytes 32Mi
 run tpdp_overlap -w tpdp --overlap --bytes 128Mi --compute 500
 [ "$(jq '[.operations[] | select(.[6] == 3)] | [.[] | select(.[2] == "ReduceScatter")] as $r | [.[] | select(.[2] == "AllReduce" and .[5] > 4096)] as $a
     | [$r[] as $x | $a[] | select(.[11][0] > $x[11][0] and .[11][0] < $x[12][0])] | length > 3' tpdp_overlap/truth.json)" = true ] || fail "nothing overlaps in tpdp"
+
+# ---- pipelines: 4 stages of 2 replicas, 8 micro-batches; without noise the length of a step is known ----
+# A part of compute is 500 us; a transfer (2 KiB) about 30 us within a host and 34 us between hosts.
+pipe="-w pipeline --stages 4 --microbatches 8 --compute 8000 --bytes 16Ki"
+# span NAME: from the first to the last start or end of pairs in step 5, in parts of 500 us, rounded.
+span() {
+    jq '[.operations[] | select(.[6] == 5 and .[2] == "Send")] | ([.[][12][]] | max) - ([.[][11][]] | min) | . / 500000 | round' "$1/truth.json"
+}
+# shellcheck disable=SC2086
+{
+    run gpipe $pipe
+    run 1f1b $pipe --schedule 1f1b
+    run interleaved $pipe --schedule interleaved
+    run eager $pipe --schedule interleaved --eager 2Ki
+}
+# m micro-batches through p stages, both ways: 2 (m + p - 1) parts less the first one, before the first send, and the last;
+# transfers take part of a part. With two chunks the bubble is half.
+for name in gpipe 1f1b interleaved; do
+    case $name in interleaved) least=18 most=20 ;; *) least=20 most=23 ;; esac
+    got=$(span $name)
+    [ "$got" -ge $least ] && [ "$got" -le $most ] || fail "$name: $got parts, not $least to $most"
+done
+# Sends of each rank and step: 8 forward and 8 back over 3 boundaries in 2 lanes; two chunks: 4 and 3 more boundaries.
+[ "$(jq '[.operations[] | select(.[2] == "Send")] | length' gpipe/truth.json 1f1b/truth.json interleaved/truth.json | tr '\n' ' ')" = "576 576 1344 " ] ||
+    fail "sends"
+# Micro-batches in flight: the first stage sends this many before it receives one back.
+ahead() { jq '[.operations[] | select(.[6] == 5 and .[2] == "Send")] as $o | ([$o[] | select(.[8] == 0) | .[11][1]] | min) as $back
+    | [$o[] | select(.[7] == 0 and .[8] == 2 and .[12][0] <= $back)] | length' "$1/truth.json"; }
+[ "$(ahead gpipe) $(ahead 1f1b)" = "8 3" ] || fail "micro-batches ahead: $(ahead gpipe) $(ahead 1f1b), not 8 3"
+# Sends beside compute: on the first rank, sends last until their receivers come, and it does not wait for them. Eager
+# ones do not last.
+beside='[.operations[] | select(.[2] == "Send") | [.[11][0], .[12][0], .[11][1]]] | map(select(.[1] < .[2])) | length'
+[ "$(jq "$beside == 0" interleaved/truth.json) $(jq "$beside > 100" eager/truth.json)" = "true true" ] || fail "eager sends"
+[ "$(jq .length_ns interleaved/truth.json)" = "$(jq .length_ns eager/truth.json)" ] || fail "eager sends beside compute change the length"
+
+# Tensor x pipeline x data parallel: every rank is in a group of each kind, neighbours share tensors.
+run deep -w tpppdp -n 16 --stages 4 --schedule 1f1b
+[ "$(jq -c '.communicators | group_by(.name) | map([.[0].name, length, .[0].nranks])' deep/truth.json)" = \
+    '[["default_pg:0",1,16],["dp_group:2",8,2],["pp_group:3",4,4],["tp_group:1",8,2]]' ] || fail "groups: $(jq -c '.communicators | map([.name, .nranks])' deep/truth.json)"
+[ "$(jq -c '[.communicators[] | select(.name == "pp_group:3") | .members | map(.[4])] | .[0]' deep/truth.json)" = '[0,4,8,12]' ] || fail "stages"
+# Equals: a rank that is slow in one replica delays the other one no more than the reductions do.
+for us in 3000 5000; do
+    # shellcheck disable=SC2086
+    "$RINGSCOPE" gen $quiet --steps 10 -w tpppdp -n 16 --stages 4 --schedule 1f1b --slow 5:$us -o deep.$us >/dev/null || fail "gen"
+done
+[ $(($(jq .length_ns deep.5000/truth.json) - $(jq .length_ns deep.3000/truth.json))) = 20000000 ] || fail "10 steps of 2 ms"
+for wrong in "-w pipeline --stages 3" "-w pipeline --schedule interleaved --stages 1" "-w pipeline --schedule interleaved --microbatches 6 --stages 4" \
+    "-w tpppdp --tensor 3" "--stages 2" "-w pipeline --overlap"; do
+    # shellcheck disable=SC2086
+    "$RINGSCOPE" gen $wrong -o wrong >wrong.out 2>&1
+    [ $? = 2 ] || fail "$wrong is no usage error"
+done
 
 # ---- receivers that post late: credit time of the sender, not network time ----
 "$RINGSCOPE" gen --steps 20 -o credit0 >/dev/null && "$RINGSCOPE" gen --steps 20 --late-credit 4:100 -o credit1 >/dev/null || fail "gen"
