@@ -224,29 +224,50 @@ static bool from_the_beginning(const struct rs_model *m)
     return m->nprocs > 0;
 }
 
-/* Rows of one kind after the warm-up that recur every so many steps: three or more, and at least half of those that could
- * be. */
+static bool may_recur(const struct rs_one_off *x, enum rs_one_off_what what)
+{
+    return x->what == what && !x->left_out && x->cause == RS_CAUSE_UNKNOWN;
+}
+
+/* Whether all rows of one kind are alike, and at multiples of `every` after the first one. In a pipeline a pause may appear
+ * in the step before it. */
+static bool recurs(const struct rs_one_offs *o, enum rs_one_off_what what, uint32_t first, uint32_t every,
+                   uint32_t slack)
+{
+    const struct rs_one_off *one = NULL;
+    for (uint32_t i = 0; i < o->n; i++) {
+        const struct rs_one_off *x = &o->rows[i];
+        if (!may_recur(x, what)) continue;
+        if (!one) one = x;
+        uint32_t off = (x->step - first) % every;
+        if (off > slack && off + slack < every) return false;
+        if (x->excess_ns / 2 > one->excess_ns || one->excess_ns / 2 > x->excess_ns) return false;
+        if (what == RS_ONE_OFF_RANK_PAUSED && x->rank_id != one->rank_id) return false;
+    }
+    return true;
+}
+
+/* Rows of one kind after the warm-up that recur every so many steps: three or more, and few of those that could be are
+ * missing. */
 static void find_periods(struct rs_one_offs *o, enum rs_one_off_what what)
 {
-    uint32_t every = 0, before = RS_NONE, first = 0, last = 0, n = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        before = RS_NONE;
-        for (uint32_t i = 0; i < o->n; i++) {
-            struct rs_one_off *x = &o->rows[i];
-            if (x->what != what || x->left_out || x->cause != RS_CAUSE_UNKNOWN) continue;
-            uint32_t apart = before == RS_NONE ? 0 : x->step - before;
-            if (pass && apart % every) return; /* not a multiple */
-            if (!pass && apart && (!every || apart < every)) every = apart;
-            if (!pass && !n++) first = x->step;
-            last = before = x->step;
-        }
-        if (n < 3 || every < 2 || 2 * (n - 1) < (last - first) / every) return;
-    }
+    uint32_t least = RS_NONE, first = 0, last = 0, n = 0, every;
     for (uint32_t i = 0; i < o->n; i++) {
-        struct rs_one_off *x = &o->rows[i];
-        if (x->what != what || x->left_out || x->cause != RS_CAUSE_UNKNOWN) continue;
-        x->cause = RS_CAUSE_PERIODIC;
-        x->every = every;
+        uint32_t step = o->rows[i].step;
+        if (!may_recur(&o->rows[i], what)) continue;
+        if (!n++) first = step;
+        if (n > 1 && step - last < least) least = step - last;
+        last = step;
+    }
+    if (n < 3) return;
+    uint32_t slack = n > 3 && least >= 5; /* three are too few for that */
+    for (every = least > 2 ? least : 2; every <= least + 2 * slack; every++)
+        if (n + n / 4 > (last - first + slack) / every && recurs(o, what, first, every, slack)) break;
+    if (every > least + 2 * slack) return;
+    for (uint32_t i = 0; i < o->n; i++) {
+        if (!may_recur(&o->rows[i], what)) continue;
+        o->rows[i].cause = RS_CAUSE_PERIODIC;
+        o->rows[i].every = every;
     }
 }
 

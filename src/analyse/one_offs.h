@@ -17,7 +17,7 @@
 #include "analyse/bandwidth.h"
 #include "analyse/steps.h"
 
-enum { RS_ONE_OFF_SPREAD = 8, RS_ONE_OFF_SHARE = 10 };
+enum { RS_ONE_OFF_SPREAD = 8, RS_ONE_OFF_SHARE = 4 };
 
 /* What carries the excess. */
 enum rs_one_off_what {

@@ -101,7 +101,6 @@ struct items_work {
     struct step_items *out;
     struct rs_map classes, kinds, symbols;
     uint32_t nkinds, nsymbols;
-    bool lossy; /* a process lost records: the name of a fan-out depends on what remains */
     uint64_t group; /* of the calls */
     struct call *calls; /* of the current group */
     uint32_t ncalls, cap_calls;
@@ -159,8 +158,8 @@ static enum rs_status number(struct rs_map *map, uint64_t key, uint32_t *count, 
     return RS_OK;
 }
 
-/* Sizes of point to point and all-to-all depend on the data (experts), and sends are distinguished by direction; those
- * of other collectives depend on the model only. `rank` is that rank's in the communicator. */
+/* Sizes of point to point and all-to-all depend on the data (experts), and so does which ranks exchange anything; sends are
+ * distinguished by direction. Those of other collectives depend on the model only. `rank` is that rank's in the communicator. */
 static enum rs_status add(struct items_work *w, uint32_t op, int32_t rank, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
@@ -168,7 +167,7 @@ static enum rs_status add(struct items_work *w, uint32_t op, int32_t rank, struc
     uint32_t comm = o->comm[op];
     bool sized = o->kind[op] != RS_OP_PAIR && o->kind[op] != RS_OP_FANOUT &&
                  strcmp(rs_model_text(m, o->func[op]), "AlltoAll") != 0;
-    uint32_t func = w->lossy && o->kind[op] == RS_OP_FANOUT ? 0 : o->func[op];
+    uint32_t func = o->kind[op] == RS_OP_FANOUT ? 0 : o->func[op]; /* its name says which ranks exchanged something */
     uint64_t class = m->comms[comm].class != RS_NONE ? m->comms[comm].class : UINT64_C(1) << 32 | comm, way = 0;
     if (o->kind[op] == RS_OP_PAIR) {
         int32_t other = o->root[op] == rank ? o->dst[op] : o->root[op];
@@ -312,7 +311,6 @@ static void find_weak(struct items_work *w)
 static enum rs_status make(struct items_work *w, struct rs_err *err)
 {
     const struct rs_view *v = w->view;
-    for (uint32_t i = 0; i < v->model->nranks; i++) w->lossy |= is_lossy(v, i);
     busiest_rank(w);
     if (w->out->rank_id == RS_NONE) return RS_OK;
     w->out->rows = rs_alloc(((size_t)v->nops + 1) * sizeof *w->out->rows);
@@ -561,6 +559,7 @@ enum {
     STARTUP_TIMES = 2,
     STARTUP_SPREAD = 8,
 };
+#define STARTUP_QUANTILE 0.9 /* if one in ten is about as long, the first ones are no exception */
 
 /* What is longer is start-up; NAN: unknown. */
 static double startup_limit(const struct work *w)
@@ -570,9 +569,9 @@ static double startup_limit(const struct work *w)
     for (uint32_t i = s->n / STARTUP_PART; i < s->n; i++)
         if (s->rows[i].length != RS_TIME_NONE) w->scratch[n++] = s->rows[i].length;
     if (n < STARTUP_FEWEST / 2) return NAN;
-    int64_t usual = rs_median(w->scratch, n);
+    int64_t usual = rs_median(w->scratch, n), long_ones = rs_quantile(w->scratch, n, STARTUP_QUANTILE);
     double spread = STARTUP_SPREAD * (double)rs_mad(w->scratch, n, usual);
-    return fmax((double)usual + spread, STARTUP_TIMES * (double)usual);
+    return fmax(fmax((double)usual + spread, STARTUP_TIMES * (double)usual), 1.5 * (double)long_ones);
 }
 
 static void find_startup(struct work *w)
@@ -640,6 +639,15 @@ void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_
     s->usual_ns = s->time_ns.p50;
     s->spread_ns = n ? rs_mad(known, n, s->usual_ns) : RS_TIME_NONE;
     free(known);
+}
+
+struct rs_filter rs_steps_filter(const struct rs_steps *s, const struct rs_filter *filter)
+{
+    struct rs_filter f = *filter;
+    if (s->after_ns == RS_TIME_NONE || (f.has_from && f.from >= s->after_ns)) return f;
+    f.has_from = true;
+    f.from = s->after_ns;
+    return f;
 }
 
 /* ---- all of it ---- */

@@ -12,9 +12,9 @@
  *
  * The first steps of a job are its start-up (libraries load, kernels are compiled and selected, caches fill): they say
  * nothing about the others, and are left out of times and analyses unless the user says otherwise. Steps are start-up
- * while they take more than twice as long as the median of the last two thirds of the steps, and longer by more than 8
- * median deviations: the longest beginning of which two of three do, at most a third of the run, and none of fewer than 6
- * steps. What is before the first step is start-up, too, if it takes as long as that, or if the first step is. */
+ * while two of three take more than twice as long as the median of the last two thirds of the steps, longer by more than
+ * 8 median deviations, and half as long again as nine of ten of these: at most a third of the run, and none of fewer than 6 steps.
+ * What is before the first step is start-up, too, if it takes as long as that, or if the first step is. */
 #ifndef RS_ANALYSE_STEPS_H
 #define RS_ANALYSE_STEPS_H
 
@@ -77,6 +77,9 @@ void rs_steps_free(struct rs_steps *s);
 /* Counts the steps that begin in the filter's span, and times those of them after the first `warmup` steps of the run.
  * RS_NONE: after the start-up, or all of them if the filter has a time. rs_steps_find() does so for the whole run. */
 void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_t warmup);
+
+/* The filter, from the end of what is left out on. */
+struct rs_filter rs_steps_filter(const struct rs_steps *s, const struct rs_filter *filter);
 
 /* How n steps, some of them marked, were found, in JSON: "annotations", "pattern", "annotations and pattern"; NULL:
  * none. */

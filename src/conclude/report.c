@@ -250,6 +250,8 @@ static void say_stragglers(struct rs_report *r)
             continue; /* already reported */
         if (!named) first = i;
         say_straggler(r, x, named++ > 0);
+        for (uint32_t k = 0; k < r->view.model->nranks; k++)
+            r->named[k] |= x->rank_id == RS_NONE ? r->view.model->ranks[k].host == x->host : k == x->rank_id;
     }
     bool group = named > 0;
     if (!group) say_group(r, &group);
@@ -534,7 +536,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
 enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
                               struct rs_err *err)
 {
-    *r = (struct rs_report){0};
+    *r = (struct rs_report){.named = rs_zalloc((size_t)m->nranks + 1, sizeof *r->named)};
     rs_view_init(&r->view, m, options->filter);
     enum rs_status status = make(r, options, err);
     if (status != RS_OK) rs_report_free(r);
@@ -545,6 +547,7 @@ void rs_report_free(struct rs_report *r)
 {
     for (size_t i = 0; i < r->nconclusion; i++) free(r->conclusion[i]);
     free(r->conclusion);
+    free(r->named);
     rs_statistics_free(&r->statistics);
     rs_course_free(&r->course);
     rs_one_offs_free(&r->one_offs);
@@ -557,6 +560,18 @@ void rs_report_free(struct rs_report *r)
     rs_steps_free(&r->steps);
     rs_view_free(&r->view);
     *r = (struct rs_report){0};
+}
+
+enum rs_status rs_report_named(bool **named, struct rs_model *m, const struct rs_report_options *options,
+                               struct rs_err *err)
+{
+    struct rs_report r;
+    *named = NULL;
+    RS_TRY(rs_report_init(&r, m, options, err));
+    *named = r.named;
+    r.named = NULL;
+    rs_report_free(&r);
+    return RS_OK;
 }
 
 bool rs_report_matters(const struct rs_report *r, const struct rs_straggler *s)

@@ -54,11 +54,17 @@ struct rs_report {
     struct rs_statistics statistics; /* of inputs without a time axis */
     char **conclusion;
     uint32_t nconclusion;
+    bool *named; /* by rank id: the conclusion names the rank, or its host, as late */
 };
 
 enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
                               struct rs_err *err);
 void rs_report_free(struct rs_report *r);
+
+/* The ranks that the conclusion of a report names, by rank id, for those who speak of late ranks, too: the caller frees
+ * *named. */
+enum rs_status rs_report_named(bool **named, struct rs_model *m, const struct rs_report_options *options,
+                               struct rs_err *err);
 
 /* Whether a straggler's cost is listed: above 0.1 % of the run and ten times the clock error. */
 bool rs_report_matters(const struct rs_report *r, const struct rs_straggler *s);

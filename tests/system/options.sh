@@ -128,6 +128,7 @@ row report every "--json $mix" "--json --every STEP $mix"
 row report table "$mix" "--table nccl-tests $mix"
 row report reference "$mix" "--reference $data/nccl_tests/all_reduce.txt $mix"
 row report warmup "--json $hung" "--json --warmup 2 $hung"
+row critical warmup "--json $hung" "--json --warmup 2 $hung"
 
 row overlap stage "--json $traces" "--json --stage a=*ncclDevKernel* --stage b=*gemm* $traces"
 printf 'rank,chunk,stage,start_ns,end_ns\n0,0,a,0,10\n0,0,b,10,20\n0,1,a,10,20\n0,1,b,20,30\n' >stages.csv

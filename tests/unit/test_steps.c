@@ -267,6 +267,44 @@ static void test_marks_and_pattern(void **state)
     assert_int_equal(steps.rows[5].length, 16 * MS);
 }
 
+/* Buckets of three sizes, 10 ms of compute before them, and 100 ms more with every 10th step: steps are of three operations,
+ * not of thirty. */
+static void test_checkpoints(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    int64_t t = 0;
+    for (int s = 0; s < 40; s++) {
+        t += s % 10 == 9 ? 110 * MS : 10 * MS;
+        for (int b = 0; b < 3; b++) t = both(world, "AllReduce", (uint64_t)(b + 1) << 20, t + 1 * MS, 500 * US);
+    }
+    find();
+    assert_int_equal(steps.n, 40);
+    assert_int_equal(steps.ops, 3);
+}
+
+/* 30 steps of 4 equal operations, with a scalar after them; compute of any length hides the step from single times, but not
+ * from medians. */
+static void test_scalars_in_noise(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        make_job(1, 2, 1 * US);
+        uint32_t world = make_comm(1, 0, 1, 2);
+        uint64_t x = seed * 0x9e3779b97f4a7c15;
+        int64_t t = 0;
+        for (int i = 0; i < 120; i++) {
+            int64_t noise = draw(&x, 8) ? 0 : draw(&x, 5 * MS);
+            t = both(world, "AllReduce", 2 << 20, t + 500 * US + noise, 50 * US);
+            if (i % 4 == 3) t = both(world, "AllReduce", 4096, t + 200 * US, 30 * US);
+        }
+        find();
+        assert_int_equal(steps.n, 30);
+        forget(NULL);
+    }
+}
+
 /* ---- start-up ---- */
 
 /* Steps of one operation, `ms[i]` long each, after a broadcast at 0 that ends `early` before them. */
@@ -519,6 +557,8 @@ int main(void)
         cmocka_unit_test_teardown(test_marks, forget),
         cmocka_unit_test_teardown(test_marks_again, forget),
         cmocka_unit_test_teardown(test_marks_and_pattern, forget),
+        cmocka_unit_test_teardown(test_checkpoints, forget),
+        cmocka_unit_test_teardown(test_scalars_in_noise, forget),
         cmocka_unit_test_teardown(test_startup, forget),
         cmocka_unit_test_teardown(test_one_offs, forget_odd),
         cmocka_unit_test_teardown(test_causes, forget_odd),
