@@ -29,11 +29,9 @@ struct work {
     struct rs_graph *g;
     const struct rs_view *view;
     uint32_t *members, *parts; /* by node: the model's; part RS_NONE: not recorded */
-    uint32_t *classes; /* by node: what it is, numbered from 0 */
     int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
     uint32_t *seen; /* by node: the last one that needs it */
     struct rs_map class_ids, signature_ids;
-    uint32_t nclasses;
     uint64_t untimed; /* parts without times that were requested, in processes with losses */
     uint64_t unclocked, shared; /* operations of several ranks: on clocks that cannot be compared; in all */
     /* By class, of tails in operations of which everything is recorded: the median, and what is longer beyond their spread;
@@ -125,14 +123,13 @@ static void add_node(struct work *w, const struct rs_node *x, uint32_t member, u
     if (cap != g->cap_nodes) {
         w->members = rs_realloc(w->members, g->cap_nodes * sizeof *w->members);
         w->parts = rs_realloc(w->parts, g->cap_nodes * sizeof *w->parts);
-        w->classes = rs_realloc(w->classes, g->cap_nodes * sizeof *w->classes);
         w->before = rs_realloc(w->before, g->cap_nodes * sizeof *w->before);
     }
     w->members[n] = member;
     w->parts[n] = part;
-    w->classes[n] = number(&w->class_ids, class, &w->nclasses);
     w->before[n] = before;
-    g->nodes[g->nnodes++] = *x;
+    g->nodes[n] = *x;
+    g->nodes[g->nnodes++].class = number(&w->class_ids, class, &g->nclasses);
 }
 
 /* A rank that was in the operation, but of which it is not recorded: times are estimated later. */
@@ -364,11 +361,11 @@ static void find_usual_tails(struct work *w)
     struct tail *rows = rs_alloc(((size_t)g->nnodes + 1) * sizeof *rows);
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->nnodes; i++)
-        if (!g->ops[g->nodes[i].op].absent) rows[n++] = (struct tail){g->nodes[i].tail, w->classes[i]};
+        if (!g->ops[g->nodes[i].op].absent) rows[n++] = (struct tail){g->nodes[i].tail, g->nodes[i].class};
     qsort(rows, n, sizeof *rows, by_class);
-    w->usual = rs_alloc(((size_t)w->nclasses + 1) * sizeof *w->usual);
-    w->long_tail = rs_alloc(((size_t)w->nclasses + 1) * sizeof *w->long_tail);
-    for (uint32_t i = 0; i < w->nclasses; i++) w->usual[i] = w->long_tail[i] = RS_TIME_NONE;
+    w->usual = rs_alloc(((size_t)w->g->nclasses + 1) * sizeof *w->usual);
+    w->long_tail = rs_alloc(((size_t)w->g->nclasses + 1) * sizeof *w->long_tail);
+    for (uint32_t i = 0; i < w->g->nclasses; i++) w->usual[i] = w->long_tail[i] = RS_TIME_NONE;
     for (uint32_t i = 0, k; i < n; i = k) {
         for (k = i + 1; k < n && rows[k].class == rows[i].class;) k++;
         int64_t median = rows[i + (k - i - 1) / 2].ns, most = rows[i + (k - i - 1) * 9 / 10].ns;
@@ -384,7 +381,7 @@ static void place_absent(struct work *w, struct rs_graph_op *op)
     struct rs_node *nodes = w->g->nodes;
     int64_t start = INT64_MAX;
     for (uint32_t i = op->first; i < op->first + op->n; i++) {
-        uint32_t class = w->classes[i];
+        uint32_t class = nodes[i].class;
         if (!nodes[i].recorded || !nodes[i].end_known) continue;
         if (w->usual[class] == RS_TIME_NONE) return;
         if (rs_time_minus(nodes[i].end, op->last) <= rs_time_plus(w->long_tail[class], RESOLUTION_NS)) return;
@@ -540,7 +537,7 @@ static void choose_predecessors(struct work *w, struct choice *choices)
     for (uint32_t i = 0; i < g->nnodes; i++) {
         const struct choice *c = &choices[i];
         bool two = c->own != RS_NONE && c->own != c->any && g->nodes[i].recorded;
-        of[i] = !two ? RS_NONE : number(&ids, (uint64_t)w->classes[c->any] << 32 | w->classes[i], &ngroups);
+        of[i] = !two ? RS_NONE : number(&ids, (uint64_t)g->nodes[c->any].class << 32 | g->nodes[i].class, &ngroups);
     }
     rs_map_free(&ids);
     uint32_t *rows = rs_rows_by_number(of, g->by_rank, g->nnodes, ngroups, &first);
@@ -581,8 +578,8 @@ static void find_predecessors(struct work *w)
             int64_t from = x->pred == RS_NONE ? g->begin : g->nodes[x->pred].end;
             if (!x->recorded && !g->ops[x->op].waited && from < x->start) x->start = from; /* at any time since then */
             x->gap = rs_time_minus(x->start, from);
-            uint32_t before = x->pred == RS_NONE ? 0 : w->classes[x->pred] + 1;
-            uint64_t key = (uint64_t)before << 32 | w->classes[g->by_rank[k]];
+            uint32_t before = x->pred == RS_NONE ? 0 : g->nodes[x->pred].class + 1;
+            uint64_t key = (uint64_t)before << 32 | g->nodes[g->by_rank[k]].class;
             x->signature = number(&w->signature_ids, key, &g->nsignatures);
         }
     free(choices);
@@ -889,7 +886,6 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     free(w.parts);
     free(w.usual);
     free(w.long_tail);
-    free(w.classes);
     free(w.before);
     free(w.seen);
     rs_map_free(&w.class_ids);
