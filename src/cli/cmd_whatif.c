@@ -17,9 +17,11 @@
 
 /* ---- what to take out ---- */
 
+enum { MOST_LATE = 5 }; /* late ranks that are taken out by default */
+
 struct wish {
     enum rs_cure cure;
-    const char *who; /* of a rank or host: its number or name, points into argv; else NULL */
+    const char *who; /* numbers or name, points into argv; NULL: none */
 };
 
 struct options {
@@ -32,9 +34,11 @@ struct options {
 static const struct {
     const char *word;
     enum rs_cure cure;
-    bool named; /* the word is followed by a number or name */
+    bool named; /* the word is followed by numbers or a name */
 } words[] = {{"rank", RS_CURE_RANK, true},
+             {"ranks", RS_CURE_RANKS, true},
              {"host", RS_CURE_HOST, true},
+             {"link", RS_CURE_LINK, true},
              {"persistent", RS_CURE_PERSISTENT, false},
              {"sporadic", RS_CURE_SPORADIC, false},
              {"waits", RS_CURE_WAITS, false}};
@@ -50,35 +54,79 @@ static const char *take_wish(void *to, const char *value)
         o->wishes[o->n++] = (struct wish){words[i].cure, words[i].named ? value + n + 1 : NULL};
         return NULL;
     }
-    return "is none of 'rank N', 'host NAME', persistent, sporadic, waits";
+    return "is none of 'rank N', 'ranks N,N,...', 'host NAME', 'link N-N', persistent, sporadic, waits";
 }
 
-static enum rs_status find_who(const struct wish *x, const struct rs_model *m, uint32_t *who, struct rs_err *err)
+/* The rank at the beginning of a text, which is followed by `end`; *text is then behind that. */
+static enum rs_status find_rank(const char **text, char end, const struct rs_model *m, uint32_t *rank_id,
+                                struct rs_err *err)
 {
-    int64_t number;
-    *who = RS_NONE;
-    if (x->cure == RS_CURE_RANK) {
-        if (!rs_opt_int(x->who, &number)) return rs_fail(err, RS_BAD_INPUT, "'%s' is not the number of a rank", x->who);
-        for (uint32_t i = 0; i < m->nranks && *who == RS_NONE; i++)
-            if (m->ranks[i].number == number) *who = i;
-        if (*who == RS_NONE) return rs_fail(err, RS_BAD_INPUT, "rank %s is not in these inputs", x->who);
+    char number[16] = "";
+    size_t n = strcspn(*text, ",-");
+    int64_t value;
+    if (n < sizeof number) memcpy(number, *text, n);
+    if (!*number || !rs_opt_int(number, &value) || ((*text)[n] && (*text)[n] != end))
+        return rs_fail(err, RS_BAD_INPUT, "--take-out: '%s' is not the number of a rank", *text);
+    *text += n + ((*text)[n] != 0);
+    for (*rank_id = 0; *rank_id < m->nranks; ++*rank_id)
+        if (m->ranks[*rank_id].number == value) return RS_OK;
+    return rs_fail(err, RS_BAD_INPUT, "--take-out: rank %s is not in these inputs", number);
+}
+
+static enum rs_status add_host(struct rs_whatif *w, const char *name, struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    for (uint32_t i = 0; i < m->nhosts; i++) {
+        if (strcmp(rs_host_label(m, i), name) != 0) continue;
+        rs_whatif_add(w, RS_CURE_HOST, i);
+        return RS_OK;
     }
-    if (x->cure == RS_CURE_HOST) {
-        for (uint32_t i = 0; i < m->nhosts && *who == RS_NONE; i++)
-            if (!strcmp(rs_host_label(m, i), x->who)) *who = i;
-        if (*who == RS_NONE) return rs_fail(err, RS_BAD_INPUT, "host %s is not in these inputs", x->who);
-    }
+    return rs_fail(err, RS_BAD_INPUT, "--take-out: host %s is not in these inputs", name);
+}
+
+static enum rs_status add_link(struct rs_whatif *w, const char *text, struct rs_err *err)
+{
+    uint32_t a, b;
+    RS_TRY(find_rank(&text, '-', w->view->model, &a, err));
+    RS_TRY(find_rank(&text, 0, w->view->model, &b, err));
+    if (a == b) return rs_fail(err, RS_BAD_INPUT, "--take-out: a link is between two ranks");
+    rs_whatif_add_link(w, a, b);
     return RS_OK;
+}
+
+static enum rs_status add_ranks(struct rs_whatif *w, const struct wish *x, struct rs_err *err)
+{
+    const char *text = x->who;
+    uint32_t *rows = NULL, n = 0, cap = 0;
+    enum rs_status status = RS_OK;
+    do {
+        RS_ROOM(rows, n, cap);
+        status = find_rank(&text, x->cure == RS_CURE_RANKS ? ',' : 0, w->view->model, &rows[n++], err);
+    } while (*text && status == RS_OK);
+    if (status == RS_OK && n == 1)
+        rs_whatif_add(w, RS_CURE_RANK, rows[0]);
+    else if (status == RS_OK)
+        rs_whatif_add_ranks(w, rows, n);
+    free(rows);
+    return status;
+}
+
+static enum rs_status add_case(struct rs_whatif *w, const struct wish *x, struct rs_err *err)
+{
+    switch (x->cure) {
+    case RS_CURE_RANK:
+    case RS_CURE_RANKS: return add_ranks(w, x, err);
+    case RS_CURE_HOST: return add_host(w, x->who, err);
+    case RS_CURE_LINK: return add_link(w, x->who, err);
+    default: rs_whatif_add(w, x->cure, RS_NONE); return RS_OK;
+    }
 }
 
 static enum rs_status add_cases(struct rs_whatif *w, const struct options *o, struct rs_err *err)
 {
-    for (uint32_t i = 0; i < o->n; i++) {
-        uint32_t who;
-        RS_TRY(find_who(&o->wishes[i], w->view->model, &who, err));
-        rs_whatif_add(w, o->wishes[i].cure, who);
-    }
+    for (uint32_t i = 0; i < o->n; i++) RS_TRY(add_case(w, &o->wishes[i], err));
     if (o->n) return RS_OK;
+    rs_whatif_add_late(w, MOST_LATE);
     for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!words[i].named) rs_whatif_add(w, words[i].cure, RS_NONE);
     return RS_OK;
@@ -98,7 +146,8 @@ static void print_text(const struct rs_whatif *w)
         return;
     }
     printf("recorded run: %s", rs_text_ns(w->makespan_ns).s);
-    if (w->step_ns != RS_TIME_NONE) printf(", %s per step", rs_text_ns(w->step_ns).s);
+    if (w->step_ns != RS_TIME_NONE)
+        printf(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
     printf("; replayed unchanged: %.2g %% off\n", w->error_pct);
     if (w->steps->left_out) rs_plain_line(w->steps->left_out, stdout);
     printf("\n");
@@ -116,10 +165,13 @@ static void print_text(const struct rs_whatif *w)
         if (x->saving_ns == RS_TIME_NONE)
             rs_table_cell(&t, "?");
         else
-            rs_table_cell(&t, "%.1f %%", 100 * (double)x->saving_ns / (double)(w->makespan_ns ? w->makespan_ns : 1));
+            rs_table_cell(&t, "%.1f %%", 100 * (double)x->saving_ns / (double)(w->steps_ns > 0 ? w->steps_ns : 1));
         cell_ns(&t, x->makespan_ns);
         cell_ns(&t, x->step_ns);
-        rs_table_cell(&t, "%s", x->unknown ? x->unknown : "");
+        rs_table_cell(&t, "%s",
+                      x->unknown  ? x->unknown
+                      : x->equals ? ""
+                                  : "compared with ranks that do other work, too");
     }
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
@@ -177,7 +229,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     int n;
     const struct rs_opt opts[] = {
         {RS_OPT_EACH, 0, "take-out", RS_EACH(take_wish, &o), "WHAT",
-         "'rank 5', 'host NAME', persistent, sporadic or waits; may be repeated"},
+         "'rank 5', 'ranks 1,5', 'host NAME', 'link 2-3', persistent, sporadic or waits; may be repeated"},
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
          "leave the first N steps as they are (those recognised as start-up)"},
         {0},

@@ -344,7 +344,9 @@ static void take_links(struct work *w)
                     row->peer_id != RS_NONE ? w->m->ranks[row->peer_id].number : -1);
         f->p_value = x->p_value;
         f->advice = link_advice(x);
-        f->named = x->place != RS_LINK_IN_HOST; /* there is no cable, and what it costs is not known */
+        if (row->peer_id != RS_NONE) set_saving(f, rs_whatif_add_link(w->of->whatif, row->rank_id, row->peer_id));
+        f->named = f->saving_ns == RS_TIME_NONE ? x->place != RS_LINK_IN_HOST
+                                                : (double)f->saving_ns >= RS_FINDING_SHARE * (double)w->out->run_ns;
     }
 }
 

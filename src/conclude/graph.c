@@ -29,11 +29,9 @@ struct work {
     struct rs_graph *g;
     const struct rs_view *view;
     uint32_t *members, *parts; /* by node: the model's; part RS_NONE: not recorded */
-    uint32_t *classes; /* by node: what it is, numbered from 0 */
     int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
     uint32_t *seen; /* by node: the last one that needs it */
     struct rs_map class_ids, signature_ids;
-    uint32_t nclasses;
     uint64_t untimed; /* parts without times that were requested, in processes with losses */
     uint64_t unclocked, shared; /* operations of several ranks: on clocks that cannot be compared; in all */
     /* By class, of tails in operations of which everything is recorded: the median, and what is longer beyond their spread;
@@ -125,14 +123,13 @@ static void add_node(struct work *w, const struct rs_node *x, uint32_t member, u
     if (cap != g->cap_nodes) {
         w->members = rs_realloc(w->members, g->cap_nodes * sizeof *w->members);
         w->parts = rs_realloc(w->parts, g->cap_nodes * sizeof *w->parts);
-        w->classes = rs_realloc(w->classes, g->cap_nodes * sizeof *w->classes);
         w->before = rs_realloc(w->before, g->cap_nodes * sizeof *w->before);
     }
     w->members[n] = member;
     w->parts[n] = part;
-    w->classes[n] = number(&w->class_ids, class, &w->nclasses);
     w->before[n] = before;
-    g->nodes[g->nnodes++] = *x;
+    g->nodes[n] = *x;
+    g->nodes[g->nnodes++].class = number(&w->class_ids, class, &g->nclasses);
 }
 
 /* A rank that was in the operation, but of which it is not recorded: times are estimated later. */
@@ -364,11 +361,11 @@ static void find_usual_tails(struct work *w)
     struct tail *rows = rs_alloc(((size_t)g->nnodes + 1) * sizeof *rows);
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->nnodes; i++)
-        if (!g->ops[g->nodes[i].op].absent) rows[n++] = (struct tail){g->nodes[i].tail, w->classes[i]};
+        if (!g->ops[g->nodes[i].op].absent) rows[n++] = (struct tail){g->nodes[i].tail, g->nodes[i].class};
     qsort(rows, n, sizeof *rows, by_class);
-    w->usual = rs_alloc(((size_t)w->nclasses + 1) * sizeof *w->usual);
-    w->long_tail = rs_alloc(((size_t)w->nclasses + 1) * sizeof *w->long_tail);
-    for (uint32_t i = 0; i < w->nclasses; i++) w->usual[i] = w->long_tail[i] = RS_TIME_NONE;
+    w->usual = rs_alloc(((size_t)w->g->nclasses + 1) * sizeof *w->usual);
+    w->long_tail = rs_alloc(((size_t)w->g->nclasses + 1) * sizeof *w->long_tail);
+    for (uint32_t i = 0; i < w->g->nclasses; i++) w->usual[i] = w->long_tail[i] = RS_TIME_NONE;
     for (uint32_t i = 0, k; i < n; i = k) {
         for (k = i + 1; k < n && rows[k].class == rows[i].class;) k++;
         int64_t median = rows[i + (k - i - 1) / 2].ns, most = rows[i + (k - i - 1) * 9 / 10].ns;
@@ -384,7 +381,7 @@ static void place_absent(struct work *w, struct rs_graph_op *op)
     struct rs_node *nodes = w->g->nodes;
     int64_t start = INT64_MAX;
     for (uint32_t i = op->first; i < op->first + op->n; i++) {
-        uint32_t class = w->classes[i];
+        uint32_t class = nodes[i].class;
         if (!nodes[i].recorded || !nodes[i].end_known) continue;
         if (w->usual[class] == RS_TIME_NONE) return;
         if (rs_time_minus(nodes[i].end, op->last) <= rs_time_plus(w->long_tail[class], RESOLUTION_NS)) return;
@@ -517,9 +514,17 @@ static int64_t since(const struct rs_graph *g, uint32_t node, uint32_t pred)
     return rs_time_minus(g->nodes[node].start, pred == RS_NONE ? g->begin : g->nodes[pred].end);
 }
 
-static int64_t spread(int64_t *v, uint32_t n)
+/* How far values of like nodes are apart on the same rank: what a rank always takes longer is no spread. `ranks` of the
+ * values, in runs; `scratch` has room for all. */
+static int64_t spread(const int64_t *v, const uint32_t *ranks, uint32_t n, int64_t *scratch)
 {
-    return rs_mad(v, n, rs_median(v, n));
+    uint32_t from = 0;
+    for (uint32_t k; from < n; from = k) {
+        for (k = from; k < n && ranks[k] == ranks[from]; k++) scratch[k] = v[k];
+        int64_t usual = rs_median(scratch + from, k - from);
+        for (uint32_t i = from; i < k; i++) scratch[i] = rs_time_minus(v[i], usual);
+    }
+    return rs_mad(scratch, n, 0);
 }
 
 /* Operations on two streams: of another communicator, one may just happen to have ended last. What a node follows upon is
@@ -532,20 +537,23 @@ static void choose_predecessors(struct work *w, struct choice *choices)
     for (uint32_t i = 0; i < g->nnodes; i++) {
         const struct choice *c = &choices[i];
         bool two = c->own != RS_NONE && c->own != c->any && g->nodes[i].recorded;
-        of[i] = !two ? RS_NONE : number(&ids, (uint64_t)w->classes[c->any] << 32 | w->classes[i], &ngroups);
+        of[i] = !two ? RS_NONE : number(&ids, (uint64_t)g->nodes[c->any].class << 32 | g->nodes[i].class, &ngroups);
     }
     rs_map_free(&ids);
-    uint32_t *rows = rs_rows_by_number(of, NULL, g->nnodes, ngroups, &first);
-    int64_t *any = rs_alloc(((size_t)g->nnodes + 1) * sizeof *any),
-            *own = rs_alloc(((size_t)g->nnodes + 1) * sizeof *own);
+    uint32_t *rows = rs_rows_by_number(of, g->by_rank, g->nnodes, ngroups, &first);
+    size_t room = (size_t)g->nnodes + 1;
+    int64_t *any = rs_alloc(room * sizeof *any), *own = rs_alloc(room * sizeof *own),
+            *scratch = rs_alloc(room * sizeof *own);
+    uint32_t *ranks = rs_alloc(room * sizeof *ranks);
     for (uint32_t k = 0; k < ngroups; k++) {
         uint32_t n = first[k + 1] - first[k];
         for (uint32_t i = 0; i < n; i++) {
             uint32_t node = rows[first[k] + i];
             any[i] = since(g, node, choices[node].any);
             own[i] = since(g, node, choices[node].own);
+            ranks[i] = g->nodes[node].rank_id;
         }
-        if (n < LEAST_ALIKE || spread(own, n) >= spread(any, n)) continue;
+        if (n < LEAST_ALIKE || spread(own, ranks, n, scratch) >= spread(any, ranks, n, scratch)) continue;
         for (uint32_t i = first[k]; i < first[k + 1]; i++) choices[rows[i]].any = choices[rows[i]].own;
     }
     free(of);
@@ -553,6 +561,8 @@ static void choose_predecessors(struct work *w, struct choice *choices)
     free(first);
     free(any);
     free(own);
+    free(scratch);
+    free(ranks);
 }
 
 static void find_predecessors(struct work *w)
@@ -568,8 +578,8 @@ static void find_predecessors(struct work *w)
             int64_t from = x->pred == RS_NONE ? g->begin : g->nodes[x->pred].end;
             if (!x->recorded && !g->ops[x->op].waited && from < x->start) x->start = from; /* at any time since then */
             x->gap = rs_time_minus(x->start, from);
-            uint32_t before = x->pred == RS_NONE ? 0 : w->classes[x->pred] + 1;
-            uint64_t key = (uint64_t)before << 32 | w->classes[g->by_rank[k]];
+            uint32_t before = x->pred == RS_NONE ? 0 : g->nodes[x->pred].class + 1;
+            uint64_t key = (uint64_t)before << 32 | g->nodes[g->by_rank[k]].class;
             x->signature = number(&w->signature_ids, key, &g->nsignatures);
         }
     free(choices);
@@ -592,7 +602,9 @@ struct hidden_work {
     uint32_t *of; /* by node: its group; RS_NONE: not looked at */
     uint8_t *types; /* by group: enum type */
     uint32_t *head; /* by node */
-    int64_t *gaps, *works; /* of nodes that do not start right at the end; works: since the start of the head */
+    /* Of nodes that do not start right at the end; works: since the start of the head. */
+    int64_t *gaps, *works, *scratch;
+    uint32_t *ranks;
 };
 
 static bool is_blocked(const struct rs_node *x)
@@ -613,14 +625,17 @@ static enum type type_of(const struct hidden_work *h, const uint32_t *rows, uint
     for (uint32_t i = 0; i < n; i++) {
         if (is_blocked(&nodes[rows[i]])) continue;
         h->gaps[seen] = nodes[rows[i]].gap;
+        h->ranks[seen] = nodes[rows[i]].rank_id;
         h->works[seen++] = work_of(h, rows[i]);
     }
     uint32_t blocked = n - seen;
     if (10 * seen < n && seen < LEAST_VISIBLE) return BLOCKED;
     if (n < LEAST_ALIKE || seen < LEAST_VISIBLE) return OPEN;
+    int64_t apart = spread(h->works, h->ranks, seen, h->scratch),
+            gaps_apart = spread(h->gaps, h->ranks, seen, h->scratch);
     *work = rs_median(h->works, seen);
-    int64_t apart = rs_mad(h->works, seen, *work);
-    if (10 * blocked < n) return 10 * apart < 7 * spread(h->gaps, seen) ? HIDDEN : OPEN;
+    if (10 * blocked < n) return 10 * apart < 7 * gaps_apart ? HIDDEN : OPEN;
+    if (apart > 2 * gaps_apart + RESOLUTION_NS) return OPEN; /* they follow the end more evenly than the start */
     for (uint32_t i = 0; i < n; i++)
         consistent += is_blocked(&nodes[rows[i]]) && work_of(h, rows[i]) >= *work - 3 * apart - RESOLUTION_NS;
     return 5 * consistent >= 4 * blocked ? HIDDEN : 10 * seen < n ? BLOCKED : OPEN;
@@ -656,7 +671,9 @@ static void find_hidden(struct work *w, const struct rs_roles *roles)
                             .of = rs_alloc(n * sizeof *h.of),
                             .head = rs_alloc(n * sizeof *h.head),
                             .gaps = rs_alloc(n * sizeof *h.gaps),
-                            .works = rs_alloc(n * sizeof *h.works)};
+                            .works = rs_alloc(n * sizeof *h.works),
+                            .scratch = rs_alloc(n * sizeof *h.scratch),
+                            .ranks = rs_alloc(n * sizeof *h.ranks)};
     for (uint32_t i = 0; i < g->nnodes; i++) {
         const struct rs_node *x = &g->nodes[i];
         bool same = x->pred != RS_NONE && comm_of(w, i) == comm_of(w, x->pred) && is_coll(w, i) && is_coll(w, x->pred);
@@ -666,7 +683,7 @@ static void find_hidden(struct work *w, const struct rs_roles *roles)
     }
     rs_map_free(&ids);
     h.types = rs_zalloc((size_t)ngroups + 1, sizeof *h.types);
-    uint32_t *rows = rs_rows_by_number(h.of, NULL, g->nnodes, ngroups, &first);
+    uint32_t *rows = rs_rows_by_number(h.of, g->by_rank, g->nnodes, ngroups, &first);
     for (uint32_t k = 0; k < ngroups; k++) {
         uint32_t *group = rows + first[k], count = first[k + 1] - first[k];
         int64_t work;
@@ -686,6 +703,8 @@ static void find_hidden(struct work *w, const struct rs_roles *roles)
     free(h.head);
     free(h.gaps);
     free(h.works);
+    free(h.scratch);
+    free(h.ranks);
     free(rows);
     free(first);
 }
@@ -867,7 +886,6 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     free(w.parts);
     free(w.usual);
     free(w.long_tail);
-    free(w.classes);
     free(w.before);
     free(w.seen);
     rs_map_free(&w.class_ids);

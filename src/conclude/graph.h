@@ -36,6 +36,7 @@ struct rs_node {
     uint32_t
         head; /* its rank computes while operations run: `gap` is since the start of this node (where it is not seen, as
                       long as on other ranks); RS_NONE: after the end of `pred` */
+    uint32_t class; /* what it is: function, shape of the communicator, size, direction. Numbered from 0 */
     uint32_t signature; /* what the predecessor and this node are: numbered from 0. Equals have the same ones */
     uint32_t ordinal; /* how many nodes of its signature its rank had before */
     uint32_t step; /* row of steps.rows; RS_NONE. On each rank, a step begins with its usual first operation */
@@ -64,7 +65,7 @@ struct rs_graph {
     uint32_t nneeds, cap_needs;
     uint32_t *by_rank, *first; /* nodes of rank r: by_rank[first[r] .. first[r + 1]), by start */
     uint32_t nranks; /* of the model */
-    uint32_t nsignatures;
+    uint32_t nclasses, nsignatures;
     int64_t begin, end; /* first start, last end; RS_TIME_NONE: no node */
     uint32_t unknown_ends; /* nodes without a known end */
     uint32_t absent; /* nodes that are not recorded */

@@ -27,13 +27,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The mean of the middle half: nearly as exact as the mean, and a few far ones do not count. Sorts. */
+/* The mean of the middle quarter: more exact than the median, and what is late in a third of the steps does not count.
+ * Sorts. */
 static double location(double *v, uint32_t n)
 {
     if (!n) return 0;
     qsort(v, n, sizeof *v, ascending);
     double sum = 0;
-    uint32_t cut = n / 4;
+    uint32_t cut = n * 3 / 8;
     for (uint32_t i = cut; i < n - cut; i++) sum += v[i];
     return sum / (n - 2 * cut);
 }
@@ -42,7 +43,7 @@ static double location(double *v, uint32_t n)
 static double standard_error(const double *sorted, uint32_t n)
 {
     double width = sorted[n - 1 - n / 4] - sorted[n / 4];
-    return width / 1.349 * 1.1 / sqrt(n);
+    return width / 1.349 * 1.2 / sqrt(n);
 }
 
 struct interval {
@@ -77,7 +78,8 @@ static struct interval resample(const double *v, uint32_t n, double *scratch, do
 struct cure {
     struct rs_whatif *w;
     const bool *apart; /* ranks that are no equals of each other; NULL */
-    int64_t *take; /* by node */
+    int64_t *take; /* by node: out of the gap before it; of a link, out of its tail */
+    bool tails;
     int64_t *low, *high; /* the same at the ends of the interval */
     double *per_step, *values, *scratch; /* by moment, see moment_of() */
     bool *seen;
@@ -287,6 +289,91 @@ static void take_waits(struct cure *c)
     }
 }
 
+/* ---- links ---- */
+
+/* Tails of like operations (class, and whether hosts differ), over the link and elsewhere. */
+struct tails {
+    const struct rs_whatif *w;
+    uint32_t a, b; /* ranks of the link */
+    uint32_t *of; /* by node: its kind; RS_NONE: not looked at */
+    bool *over; /* by node: over the link */
+    uint32_t kinds;
+};
+
+static bool spans_hosts(const struct rs_whatif *w, const struct rs_graph_op *op)
+{
+    const struct rs_model *m = w->view->model;
+    const struct rs_node *nodes = w->graph.nodes;
+    for (uint32_t i = op->first + 1; i < op->first + op->n; i++)
+        if (m->ranks[nodes[i].rank_id].host != m->ranks[nodes[op->first].rank_id].host) return true;
+    return false;
+}
+
+static void find_over(struct tails *t)
+{
+    const struct rs_graph *g = &t->w->graph;
+    for (uint32_t k = 0; k < g->nops; k++) {
+        const struct rs_graph_op *op = &g->ops[k];
+        uint32_t spans = spans_hosts(t->w, op), found = 0;
+        uint8_t kind = t->w->view->model->ops.kind[op->op];
+        for (uint32_t i = op->first; i < op->first + op->n; i++)
+            found += g->nodes[i].rank_id == t->a || g->nodes[i].rank_id == t->b;
+        for (uint32_t i = op->first; i < op->first + op->n; i++) {
+            const struct rs_node *x = &g->nodes[i];
+            bool end = x->rank_id == t->a || x->rank_id == t->b;
+            bool looked_at = x->recorded && x->end_known && x->synchronous && is_counted(t->w, x);
+            t->of[i] = looked_at ? 2 * x->class + spans : RS_NONE;
+            t->over[i] = found == 2 && (kind == RS_OP_COLL || end);
+        }
+    }
+    t->kinds = 2 * g->nclasses;
+}
+
+/* What transfers over the link take longer than those of their kind elsewhere, in the median. */
+static void take_link(struct cure *c, uint32_t a, uint32_t b)
+{
+    const struct rs_graph *g = &c->w->graph;
+    size_t n = (size_t)g->nnodes + 1;
+    struct tails t = {
+        .w = c->w, .a = a, .b = b, .of = rs_alloc(n * sizeof *t.of), .over = rs_alloc(n * sizeof *t.over)};
+    find_over(&t);
+    uint32_t *first, *rows = rs_rows_by_number(t.of, NULL, g->nnodes, t.kinds, &first);
+    double *over = rs_alloc(n * sizeof *over), *scratch = rs_alloc(n * sizeof *scratch);
+    int64_t *elsewhere = rs_alloc(n * sizeof *elsewhere);
+    double all = 0, alone = 0; /* time over the link; what of it has nothing to compare with */
+    c->tails = true;
+    for (uint32_t k = 0; k < t.kinds; k++) {
+        uint32_t here = 0, others = 0;
+        double sum = 0;
+        for (uint32_t i = first[k]; i < first[k + 1]; i++) {
+            if (t.over[rows[i]])
+                sum += over[here++] = (double)g->nodes[rows[i]].tail;
+            else
+                elsewhere[others++] = g->nodes[rows[i]].tail;
+        }
+        all += sum;
+        if (others < LEAST_OF_SERIES) alone += sum;
+        if (here < LEAST_OF_SERIES || others < LEAST_OF_SERIES) continue;
+        struct interval interval = resample(over, here, scratch, location);
+        double longer = location(over, here) - (double)rs_median(elsewhere, others);
+        c->compared += here;
+        for (uint32_t i = first[k]; i < first[k + 1] && longer > 0; i++) {
+            if (!t.over[rows[i]]) continue;
+            c->take[rows[i]] = (int64_t)longer;
+            c->low[rows[i]] = (int64_t)(longer + interval.low);
+            c->high[rows[i]] = (int64_t)(longer + interval.high);
+        }
+    }
+    c->partly = all > 0 ? alone / all : 0;
+    free(t.of);
+    free(t.over);
+    free(rows);
+    free(first);
+    free(over);
+    free(scratch);
+    free(elsewhere);
+}
+
 /* ---- cases ---- */
 
 /* How long step i took, from the end of the one before; RS_TIME_NONE: unknown, or it does not count. */
@@ -326,10 +413,10 @@ static struct interval savings_by_step(struct cure *c, const int64_t *ends)
     return (struct interval){x.low * n, x.high * n};
 }
 
-/* Returns the makespan; the ends of steps are in w->replay. */
-static int64_t run(struct rs_whatif *w, const int64_t *take)
+/* Returns the makespan; times are in w->replay. */
+static int64_t run(struct cure *c, const int64_t *ns)
 {
-    return rs_replay_run(&w->replay, &w->graph, take, NULL);
+    return rs_replay_run(&c->w->replay, &c->w->graph, c->tails ? NULL : ns, c->tails ? ns : NULL);
 }
 
 /* The ends of steps of the last replay, to be freed; NULL: no steps. */
@@ -354,12 +441,12 @@ static void set_unknown(struct rs_whatif_case *x, const char *why)
 static void replay_case(struct cure *c, struct rs_whatif_case *x)
 {
     struct rs_whatif *w = c->w;
-    x->makespan_ns = run(w, c->take);
+    x->makespan_ns = run(c, c->take);
     int64_t *ends = ends_of_steps(w), saving = rs_time_minus(w->makespan_ns, x->makespan_ns), low, high;
     x->step_ns = step_time(w, ends);
     if (x->cure <= RS_CURE_PERSISTENT) {
-        low = rs_time_minus(w->makespan_ns, run(w, c->low));
-        high = rs_time_minus(w->makespan_ns, run(w, c->high));
+        low = rs_time_minus(w->makespan_ns, run(c, c->low));
+        high = rs_time_minus(w->makespan_ns, run(c, c->high));
     } else {
         struct interval steps = savings_by_step(c, ends);
         low = saving + (int64_t)steps.low;
@@ -376,7 +463,11 @@ static void replay_case(struct cure *c, struct rs_whatif_case *x)
         x->saving_high_ns += (int64_t)((double)x->saving_high_ns * c->partly / (1 - c->partly));
         return;
     }
-    rs_asprintf(&x->unknown, "no other rank does the same operations in %.0f %% of its steps", 100 * c->partly);
+    if (x->cure == RS_CURE_LINK)
+        rs_asprintf(&x->unknown, "no other link of its kind has the operations of %.0f %% of its time",
+                    100 * c->partly);
+    else
+        rs_asprintf(&x->unknown, "no other rank does the same operations in %.0f %% of its steps", 100 * c->partly);
     x->saving_high_ns = RS_TIME_NONE;
     if (x->saving_low_ns) return; /* at least that */
     x->saving_ns = x->saving_low_ns = x->makespan_ns = x->step_ns = RS_TIME_NONE;
@@ -392,7 +483,8 @@ static void name_case(const struct rs_whatif *w, struct rs_whatif_case *x)
         else
             rs_asprintf(&x->take_out, "process %" PRIu32, m->procs[m->ranks[x->rank_id].proc].pid);
         break;
-    case RS_CURE_RANKS: break; /* named by the list */
+    case RS_CURE_RANKS:
+    case RS_CURE_LINK: break; /* named by the list */
     case RS_CURE_HOST: rs_asprintf(&x->take_out, "host %s", rs_host_label(m, x->host)); break;
     case RS_CURE_PERSISTENT: x->take_out = rs_strdup("persistent"); break;
     case RS_CURE_SPORADIC: x->take_out = rs_strdup("sporadic"); break;
@@ -406,6 +498,7 @@ static struct rs_whatif_case *new_case(struct rs_whatif *w, enum rs_cure cure, u
     struct rs_whatif_case *x = &w->cases[w->ncases++];
     *x = (struct rs_whatif_case){.cure = cure,
                                  .rank_id = cure == RS_CURE_RANK ? who : RS_NONE,
+                                 .peer_id = RS_NONE,
                                  .host = cure == RS_CURE_HOST ? who : RS_NONE,
                                  .makespan_ns = RS_TIME_NONE,
                                  .step_ns = RS_TIME_NONE,
@@ -471,6 +564,65 @@ const struct rs_whatif_case *rs_whatif_add_ranks(struct rs_whatif *w, const uint
     return x;
 }
 
+const struct rs_whatif_case *rs_whatif_add_link(struct rs_whatif *w, uint32_t a, uint32_t b)
+{
+    const struct rs_model *m = w->view->model;
+    struct rs_whatif_case *x = new_case(w, RS_CURE_LINK, RS_NONE);
+    x->rank_id = a;
+    x->peer_id = b;
+    rs_asprintf(&x->take_out, "link %" PRId32 "-%" PRId32, m->ranks[a].number, m->ranks[b].number);
+    if (w->refused) {
+        set_unknown(x, w->refused);
+        return x;
+    }
+    struct cure c;
+    cure_init(&c, w, NULL);
+    take_link(&c, a, b);
+    if (c.compared)
+        replay_case(&c, x);
+    else
+        set_unknown(x, "no operation of these two ranks can be compared with those over other links");
+    cure_free(&c);
+    return x;
+}
+
+struct late {
+    double ns; /* in a step */
+    uint32_t rank_id;
+};
+
+static int latest_first(const void *a, const void *b)
+{
+    const struct late *x = a, *y = b;
+    if (x->ns != y->ns) return x->ns > y->ns ? -1 : 1;
+    return x->rank_id < y->rank_id ? -1 : x->rank_id > y->rank_id;
+}
+
+void rs_whatif_add_late(struct rs_whatif *w, uint32_t most)
+{
+    uint32_t n = 0, ranks = w->refused ? 0 : w->view->model->nranks;
+    struct late *rows = rs_alloc(((size_t)ranks + 1) * sizeof *rows);
+    struct cure c;
+    if (ranks) cure_init(&c, w, NULL);
+    c.only_equals = true;
+    for (uint32_t r = 0; r < ranks; r++) {
+        struct shift s;
+        find_shift(&c, r, true, &s);
+        if (s.sum > 0) rows[n++] = (struct late){s.sum, r};
+        free(s.by_series);
+    }
+    if (ranks) cure_free(&c);
+    qsort(rows, n, sizeof *rows, latest_first);
+    for (uint32_t i = 0; i < n && i < most; i++) {
+        const struct rs_whatif_case *x = rs_whatif_add(w, RS_CURE_RANK, rows[i].rank_id);
+        if (x->saving_ns != RS_TIME_NONE && x->saving_low_ns > 0) continue;
+        w->ncases--; /* nothing to gain */
+        free(w->cases[w->ncases].take_out);
+        free(w->cases[w->ncases].unknown);
+    }
+    free(rows);
+}
+
 /* The time in which something can be taken out. */
 static int64_t time_of_steps(const struct rs_whatif *w)
 {
@@ -480,7 +632,8 @@ static int64_t time_of_steps(const struct rs_whatif *w)
         if (ns > 0 && ns <= w->makespan_ns - sum) sum += last = ns;
     }
     bool first = has_steps(w) && !w->steps->warmup; /* its length is unknown */
-    return sum ? sum + (first ? last : 0) : w->makespan_ns;
+    if (first) sum += last;
+    return sum && sum < w->makespan_ns ? sum : w->makespan_ns;
 }
 
 void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
@@ -494,7 +647,7 @@ void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struc
     rs_excess_init(&w->excess, &w->graph, roles);
     rs_excess_init(&w->any, &w->graph, NULL);
     rs_replay_init(&w->replay, &w->graph);
-    int64_t again = run(w, NULL);
+    int64_t again = rs_replay_run(&w->replay, &w->graph, NULL, NULL);
     w->step_ends = ends_of_steps(w);
     w->step_ns = step_time(w, w->step_ends);
     w->steps_ns = time_of_steps(w);

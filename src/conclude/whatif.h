@@ -5,7 +5,9 @@
  *
  *   rank, host    what each of these ranks takes longer in every step: the location of its excess over the steps,
  *                 compared with equals outside of the host
- *   persistent    the same on all ranks, where it is beyond the noise of the steps
+ *   link          what operations of its two ranks take longer after the last start than those of the same kind over
+ *                 other links (same function, size and shape; one host or several), in the median
+ *   persistent    what all ranks take longer in every step, where it is beyond the noise of the steps
  *   sporadic      what is above the equals in single steps, without the persistent part
  *   waits         every gap becomes the mean of its equals: ranks arrive together (the bubbles of a pipeline stay)
  *
@@ -20,11 +22,20 @@
 #include "conclude/excess.h"
 #include "conclude/replay.h"
 
-enum rs_cure { RS_CURE_RANK, RS_CURE_RANKS, RS_CURE_HOST, RS_CURE_PERSISTENT, RS_CURE_SPORADIC, RS_CURE_WAITS };
+enum rs_cure {
+    RS_CURE_RANK,
+    RS_CURE_RANKS,
+    RS_CURE_HOST,
+    RS_CURE_LINK,
+    RS_CURE_PERSISTENT,
+    RS_CURE_SPORADIC,
+    RS_CURE_WAITS
+};
 
 struct rs_whatif_case {
     enum rs_cure cure;
-    uint32_t rank_id, host; /* RS_NONE: not a rank, not a host */
+    uint32_t rank_id, peer_id; /* of a rank; of a link, both; RS_NONE */
+    uint32_t host; /* RS_NONE */
     char *take_out; /* "rank 5", "host node1", "persistent" */
     bool equals; /* compared with ranks of its role; else (mostly) with others that do the same operations */
     char *unknown; /* why its saving is unknown; NULL: it is known */
@@ -54,6 +65,10 @@ void rs_whatif_free(struct rs_whatif *w);
 
 /* Adds a case: `who` is a rank's row, or a host. Valid until the next one is added. */
 const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cure, uint32_t who);
+/* Those of at most `most` ranks that are late in every step beyond its noise, the latest first, if that saves anything. */
+void rs_whatif_add_late(struct rs_whatif *w, uint32_t most);
+/* A link between two ranks. */
+const struct rs_whatif_case *rs_whatif_add_link(struct rs_whatif *w, uint32_t a, uint32_t b);
 /* The same for several ranks together. */
 const struct rs_whatif_case *rs_whatif_add_ranks(struct rs_whatif *w, const uint32_t *ranks, uint32_t n);
 

@@ -70,7 +70,9 @@ static const struct rs_term terms[] = {
     {"mismatches", "field", "Operations whose arguments differ between ranks."},
     {"doubles", "field", "Operations in which a rank is twice."},
     {"ranks_without_recording", "field", "World size minus ranks recorded."},
-    {"conclusion", "field", "Findings and what to do, in sentences."},
+    {"findings", "field", "What is late persistently, sporadically or once, and what a cure would save."},
+    {"whatif", "field", "The run replayed without what was found: see whatif --json."},
+    {"conclusion", "field", "Findings and what to do, in at most five sentences."},
     /* overlap */
     {"pattern", "field", "Which names belong to a stage."},
     {"file", "field", "A file of stage timestamps."},

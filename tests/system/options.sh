@@ -109,7 +109,7 @@ share() { # COMMAND WORDS
         esac
     done
 }
-for command in clocks comms critical hang overlap report ops; do
+for command in clocks comms critical hang overlap report whatif ops; do
     share $command --json
     row $command json "$mix" "--json $mix"
 done
@@ -129,6 +129,8 @@ row report table "$mix" "--table nccl-tests $mix"
 row report reference "$mix" "--reference $data/nccl_tests/all_reduce.txt $mix"
 row report warmup "--json $hung" "--json --warmup 2 $hung"
 row critical warmup "--json $hung" "--json --warmup 2 $hung"
+row whatif warmup "--json $mix" "--json --warmup 5 $mix"
+row whatif take-out "--json $mix" "--json --take-out waits $mix"
 
 row overlap stage "--json $traces" "--json --stage a=*ncclDevKernel* --stage b=*gemm* $traces"
 printf 'rank,chunk,stage,start_ns,end_ns\n0,0,a,0,10\n0,0,b,10,20\n0,1,a,10,20\n0,1,b,20,30\n' >stages.csv

@@ -398,6 +398,74 @@ static void test_losses(void **state)
     }
 }
 
+/* Three ranks compute 1 ms before the second bucket and 1 ms before the third, while the buckets are reduced (0.8 ms each), on
+ * one stream; 3 ms after the last of them the next step begins. Rank 2 begins 5 ms late in each step. */
+static void test_hidden_compute(void **state)
+{
+    (void)state;
+    enum { STEPS = 12 };
+    make_job(1, 3, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 3);
+    static struct rs_step rows[STEPS];
+    int64_t t = 0;
+    for (int s = 0; s < STEPS; s++) {
+        int64_t end = t, starts[3], noise = s % 3 * 10 * US;
+        rows[s].from = t;
+        for (int b = 0; b < 3; b++) { /* computed at 3, 4 and 5 ms */
+            int64_t last = 0;
+            for (int r = 0; r < 3; r++) {
+                int64_t computed = t + (3 + b) * MS + b * noise + (r == 2 ? 5 * MS : 0);
+                starts[r] = b && computed < end ? end : computed;
+                if (starts[r] > last) last = starts[r];
+            }
+            add_coll(world, b ? "ReduceScatter" : "AllReduce", (uint64_t)1 << (20 + b), starts, 800 * US);
+            end = last + 800 * US;
+        }
+        t = end;
+        rows[s].to = t;
+    }
+    const struct rs_steps steps = {.rows = rows, .n = STEPS};
+    look(&view);
+    rs_graph_init(&graph, &view, &steps, NULL);
+    rs_replay_init(&replay, &graph);
+    assert_int_equal(rs_replay_run(&replay, &graph, NULL, NULL), rs_graph_makespan(&graph));
+    for (uint32_t s = 0; s < STEPS; s++) {
+        for (uint32_t b = 1; b < 3; b++)
+            for (uint32_t r = 0; r < 3; r++) { /* all compute as long, although the others start right at the end */
+                const struct rs_node *x = &graph.nodes[node(r, 3 * s + b)];
+                assert_int_equal(x->head, node(r, 3 * s));
+                assert_in_range(x->gap, b * 1 * MS, b * 1 * MS + 40 * US);
+            }
+        assert_int_equal(graph.nodes[node(2, 3 * s)].head, RS_NONE);
+        take[node(2, 3 * s)] = 5 * MS;
+    }
+    assert_in_range(saved(), STEPS * 5 * MS - 500 * US, STEPS * 5 * MS + 500 * US);
+    for (uint32_t s = 1; s < STEPS; s++) /* what was hidden is seen */
+        assert_in_range(replay.starts[node(0, 3 * s + 1)] - replay.starts[node(0, 3 * s)], 1 * MS, 1 * MS + 40 * US);
+}
+
+/* Two streams: on the one an operation after 4 ms of compute each time, on the other operations of any length meanwhile. */
+static void test_other_stream(void **state)
+{
+    (void)state;
+    enum { N = 12 };
+    make_job(1, 2, 1 * US);
+    uint32_t main = make_comm(1, 0, 1, 2), side = make_comm(2, 0, 1, 2);
+    int64_t t = 0;
+    for (int i = 0; i < N; i++) {
+        int64_t first[] = {t, t}, beside[] = {t + 1 * MS, t + 1 * MS};
+        add_coll(main, "AllReduce", 4, first, 1 * MS);
+        add_coll(side, "ReduceScatter", 1 << 20, beside, 1 * MS + i * 7 % 5 * 300 * US);
+        t += 5 * MS;
+    }
+    make_graph();
+    for (uint32_t i = 1; i < N; i++) {
+        assert_int_equal(graph.nodes[node(0, 2 * i)].pred, node(0, 2 * i - 2));
+        assert_int_equal(graph.nodes[node(0, 2 * i)].gap, 4 * MS);
+        assert_int_equal(graph.nodes[node(0, 2 * i - 1)].pred, node(0, 2 * i - 2));
+    }
+}
+
 /* Nothing is known of rank 1 in the second and third of four operations. All-gathers usually take 1 ms; the second took as
  * long, the third waited for rank 1 until 24. */
 static void test_absent(void **state)
@@ -437,13 +505,14 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_collectives, forget), cmocka_unit_test_teardown(test_sends, forget),
-        cmocka_unit_test_teardown(test_exchange, forget),    cmocka_unit_test_teardown(test_fanout, forget),
-        cmocka_unit_test_teardown(test_alltoall, forget),    cmocka_unit_test_teardown(test_streams, forget),
-        cmocka_unit_test_teardown(test_resolution, forget),  cmocka_unit_test_teardown(test_pipeline, forget),
-        cmocka_unit_test_teardown(test_cycle, forget),       cmocka_unit_test_teardown(test_unknown_ends, forget),
-        cmocka_unit_test_teardown(test_positions, forget),   cmocka_unit_test(test_losses),
-        cmocka_unit_test_teardown(test_absent, forget),      cmocka_unit_test_teardown(test_nothing, forget),
+        cmocka_unit_test_teardown(test_collectives, forget),  cmocka_unit_test_teardown(test_sends, forget),
+        cmocka_unit_test_teardown(test_exchange, forget),     cmocka_unit_test_teardown(test_fanout, forget),
+        cmocka_unit_test_teardown(test_alltoall, forget),     cmocka_unit_test_teardown(test_streams, forget),
+        cmocka_unit_test_teardown(test_resolution, forget),   cmocka_unit_test_teardown(test_pipeline, forget),
+        cmocka_unit_test_teardown(test_cycle, forget),        cmocka_unit_test_teardown(test_unknown_ends, forget),
+        cmocka_unit_test_teardown(test_positions, forget),    cmocka_unit_test(test_losses),
+        cmocka_unit_test_teardown(test_absent, forget),       cmocka_unit_test_teardown(test_hidden_compute, forget),
+        cmocka_unit_test_teardown(test_other_stream, forget), cmocka_unit_test_teardown(test_nothing, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
