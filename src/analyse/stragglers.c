@@ -660,10 +660,10 @@ static void judge_host(struct tally *t, const struct host_ranks *c, int64_t medi
     struct rs_straggler *s = &t->sum;
     bool together = t->together_ns > s->cost_ns / 2;
     bool one_by_one = t->shared_ns <= s->cost_ns / 2;
-    s->by_host = (together || one_by_one) && c->alike >= 2 && 2 * c->alike > c->all && c->largest / 2 > median;
+    bool by_host = (together || one_by_one) && c->alike >= 2 && 2 * c->alike > c->all && c->largest / 2 > median;
     bool alone = (double)c->largest > 0.8 * (double)s->cost_ns;
-    if (!s->by_host && (!together || alone)) s->times_last = 0;
-    if (s->by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* at least the cost of one of its ranks */
+    if (!by_host && (!together || alone)) s->times_last = 0;
+    if (by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* at least the cost of one of its ranks */
 }
 
 static void judge_hosts(struct work *w)
@@ -679,14 +679,10 @@ static void judge_hosts(struct work *w)
     }
     for (uint32_t i = 0; i < v->model->nranks; i++) {
         struct host_ranks *c = &hosts[v->model->ranks[i].host];
-        bool like = costs[i] > 0 && (double)costs[i] > 0.7 * (double)c->largest;
-        c->alike += like;
-        w->tallies[i].sum.by_host = like; /* if that is most of the host */
+        c->alike += costs[i] > 0 && (double)costs[i] > 0.7 * (double)c->largest;
     }
     int64_t median = rs_median(costs, v->model->nranks);
     for (uint32_t h = 0; h < v->model->nhosts; h++) judge_host(&w->tallies[v->model->nranks + h], &hosts[h], median);
-    for (uint32_t i = 0; i < v->model->nranks; i++)
-        w->tallies[i].sum.by_host &= w->tallies[v->model->nranks + v->model->ranks[i].host].sum.by_host;
     free(hosts);
     free(costs);
 }
