@@ -43,7 +43,7 @@ named='[.findings[] | select(.named) | [.kind, .scope, .rank, .late_steps, .step
 # Rank 2 sleeps 40 ms in each of five steps, which is as few as can show it.
 is "rank 2 of four in five steps" "$(report "$data"/kineto/kineto_rank*.json* | jq -c "$named")" '[["persistent","rank",2,5,5]]'
 # The GPU of rank 3 is busy 4 ms longer in each step; at the start of a profiler ranks resume up to 132 ms apart.
-report "$data/h200-tp2dp2/rec" >"$TMP/tp2dp2"
+report "$data/h200-tp2dp2" >"$TMP/tp2dp2"
 is "rank 3 of TP 2 x DP 2" "$(jq -c "$named | map(.[:3])" "$TMP/tp2dp2")" '[["persistent","rank",3]]'
 is "4 ms within 10 % in each step" "$(jq '.findings[0] | .late_ns > 3.6e6 and .late_ns < 4.4e6 and .late_steps == .steps' "$TMP/tp2dp2")" true
 is "its GPU comes first" "$(jq -r '.conclusion[0] | test("^Rank 3 .*: check that GPU")' "$TMP/tp2dp2")" true
@@ -59,6 +59,6 @@ done
 "$RINGSCOPE" gen --hang dead@12 --steps 30 --slow 2:500 -o "$TMP/dead" >/dev/null || bad=1
 is "a dead rank leads" "$(report "$TMP/dead" | jq -r '.conclusion[0] | test("^The process of rank 4 .*ended without closing.*`ringscope hang`")')" true
 is "at most five" "$(report "$TMP/dead" | jq '.conclusion | length <= 5')" true
-is "text and JSON" "$("$RINGSCOPE" report "$data/h200-tp2dp2/rec" 2>/dev/null | tail -n "$(jq '.conclusion | length' "$TMP/tp2dp2")")" "$(jq -r '.conclusion[]' "$TMP/tp2dp2")"
+is "text and JSON" "$("$RINGSCOPE" report "$data/h200-tp2dp2" 2>/dev/null | tail -n "$(jq '.conclusion | length' "$TMP/tp2dp2")")" "$(jq -r '.conclusion[]' "$TMP/tp2dp2")"
 is "a case of whatif for each" "$(jq '[.findings[] | select(.named).name] - [.whatif.cases[].take_out]' "$TMP/tp2dp2" | jq -c .)" '[]'
 exit $bad
