@@ -549,7 +549,8 @@ static void sum_up(struct rs_critical *c)
 }
 
 /* ---- the conclusion ----
- * Sentences that an operator can act on. Nothing below the clock error is claimed. */
+ * Sentences that an operator can act on. Nothing below the clock error is claimed, and no rank is named that a report does
+ * not name. */
 
 /* A rank stands out if the others waited for it for this share of the window, and this many times its fair share of
  * such time and what the next rank has. */
@@ -626,7 +627,7 @@ static void advice(struct rs_strbuf *s, const struct rs_critical *c, const struc
     }
 }
 
-static void say_owner(struct rs_critical *c, const struct rs_view *v)
+static void say_owner(struct rs_critical *c, const struct rs_view *v, const bool *named)
 {
     struct owner o = {0};
     find_owner(c, v, &o);
@@ -635,6 +636,7 @@ static void say_owner(struct rs_critical *c, const struct rs_view *v)
     bool stands_out = o.most && (double)o.ns >= LEAST * (double)window(c) &&
                       (double)o.ns >= TIMES * fair * (double)o.alone && (double)o.ns >= TIMES * (double)o.next;
     if (o.ns / 2 < c->error_ns) stands_out = false; /* nothing is claimed below the clock error */
+    if (o.rank_id == RS_NONE || !named || !named[o.rank_id]) stands_out = false; /* it may be chance */
     struct rs_strbuf s = {0};
     if (!stands_out || c->ranks < 2) {
         rs_strbuf_puts(&s, "No rank stands out: time outside operations is ");
@@ -708,7 +710,7 @@ static void say_ties(struct rs_critical *c)
 }
 
 /* Fills c->conclusion from the rest. */
-static void conclude(struct rs_critical *c, const struct rs_view *v)
+static void conclude(struct rs_critical *c, const struct rs_view *v, const bool *named)
 {
     struct rs_strbuf s = {0};
     if (c->from == RS_TIME_NONE) {
@@ -727,7 +729,7 @@ static void conclude(struct rs_critical *c, const struct rs_view *v)
         say(c, &s);
         return;
     }
-    say_owner(c, v);
+    say_owner(c, v, named);
     say_transfers(c);
     say_ties(c);
     if (c->unended) {
@@ -747,7 +749,7 @@ static void conclude(struct rs_critical *c, const struct rs_view *v)
 
 /* ---- all steps ---- */
 
-static void find(struct rs_critical *c, struct critical_walk *w, const struct rs_filter *filter)
+static void find(struct rs_critical *c, struct critical_walk *w, const struct rs_filter *filter, const bool *named)
 {
     c->left_out = w->trails->left_out;
     c->has_activities = w->trails->has_activities;
@@ -755,7 +757,7 @@ static void find(struct rs_critical *c, struct critical_walk *w, const struct rs
     for (uint32_t i = 0; i < w->trails->nranks; i++)
         c->ranks += w->trails->ranks[i].follow && w->trails->ranks[i].trail.n;
     if (!find_window(c, w->trails, filter, last_sign(w->view->model))) {
-        conclude(c, w->view);
+        conclude(c, w->view, named);
         return;
     }
     w->from = c->from;
@@ -768,16 +770,16 @@ static void find(struct rs_critical *c, struct critical_walk *w, const struct rs
         c->segments[k] = s;
     }
     sum_up(c);
-    conclude(c, w->view);
+    conclude(c, w->view, named);
 }
 
-void rs_critical_find(struct rs_critical *c, struct rs_view *view, const struct rs_filter *filter)
+void rs_critical_find(struct rs_critical *c, struct rs_view *view, const struct rs_filter *filter, const bool *named)
 {
     *c = (struct rs_critical){.from = RS_TIME_NONE, .to = RS_TIME_NONE};
     struct rs_critical_trails trails;
     rs_critical_trails_init(&trails, view, filter);
     struct critical_walk w = {.path = c, .view = view, .trails = &trails};
-    find(c, &w, filter);
+    find(c, &w, filter, named);
     rs_map_free(&w.names);
     rs_critical_trails_free(&trails);
 }

@@ -66,8 +66,9 @@ struct rs_critical {
     uint32_t nconclusion;
 };
 
-/* `view` is made with a filter without times; `filter` has them, and the ranks to stay on. */
-void rs_critical_find(struct rs_critical *c, struct rs_view *view, const struct rs_filter *filter);
+/* `view` is made with a filter without times; `filter` has them, and the ranks to stay on. `named` are the ranks that the
+ * conclusion of a report names, by rank id: no other is said to delay the others; NULL: none. */
+void rs_critical_find(struct rs_critical *c, struct rs_view *view, const struct rs_filter *filter, const bool *named);
 void rs_critical_free(struct rs_critical *c);
 
 const char *rs_critical_kind_name(uint8_t kind); /* "compute", in JSON and tables */

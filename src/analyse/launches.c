@@ -123,6 +123,7 @@ static void take_gap(struct rs_launches *l, const struct rs_activities *a, uint3
     int64_t *sum = late ? ns <= RS_LAUNCH_GAP_NS ? &l->launch_gap_ns : &l->host_gap_ns : &l->other_gap_ns;
     ++*n;
     *sum = rs_time_plus(*sum, ns);
+    if (n == &l->host_gaps && ns > l->longest_host_gap_ns) l->longest_host_gap_ns = ns;
 }
 
 static void take_kernels(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,
@@ -143,7 +144,8 @@ static void take_kernels(struct rs_launches *l, const struct rs_model *m, const 
         if (rs_markers_of(steps, at) != RS_NONE) in_steps++;
         if (a->kind[x] == RS_ACT_COMPUTE) lengths[n++] = rs_time_minus(a->end[x], a->start[x]);
     }
-    if (steps->n) l->kernels_a_step = (double)in_steps / rs_markers_profiled(steps);
+    uint32_t profiled = rs_markers_profiled(steps);
+    if (profiled) l->kernels_a_step = (double)in_steps / profiled;
     if (n) l->median_kernel_ns = rs_median(lengths, n);
     free(lengths);
 }

@@ -41,10 +41,11 @@ struct rs_host_call {
 
 struct rs_launches {
     uint64_t kernels, launched; /* kernels that ran; those with a known launch */
-    double kernels_a_step; /* NAN: no steps */
+    double kernels_a_step; /* of steps that the trace covers; NAN: none */
     int64_t median_kernel_ns; /* of kernels other than NCCL's; RS_TIME_NONE: none */
     uint64_t launch_gaps, host_gaps, other_gaps;
     int64_t launch_gap_ns, host_gap_ns, other_gap_ns;
+    int64_t longest_host_gap_ns;
     struct rs_host_call *calls; /* by cost */
     uint32_t ncalls, cap_calls;
     int64_t calls_ns; /* all of them */

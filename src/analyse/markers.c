@@ -23,15 +23,20 @@ static uint32_t take_all(struct rs_window *windows, const struct rs_steps *steps
                rs_step_mark_of(&steps->marks, steps->rows[i].again, steps->rows[i].mark, proc);
     for (uint32_t i = 0; i < steps->n; i++) {
         const struct rs_step *x = &steps->rows[i];
-        struct rs_window w = {x->begin, x->end, rs_time_minus(x->end, x->begin), x->mark != RS_NONE};
+        struct rs_window w = {.from = x->begin,
+                              .to = x->end,
+                              .length = rs_time_minus(x->end, x->begin),
+                              .marked = x->mark != RS_NONE,
+                              .left_out = i < steps->warmup};
         if (w.marked && own) {
             const struct rs_step_mark *mark = rs_step_mark_of(&steps->marks, x->again, x->mark, proc);
-            if (mark)
-                w = (struct rs_window){mark->from, mark->to, rs_time_minus(mark->to, mark->from), true};
-            else if (led)
-                w.marked = false;
-            else
-                continue;
+            if (!mark && !led) continue;
+            w.marked = mark != NULL;
+            if (mark) {
+                w.from = mark->from;
+                w.to = mark->to;
+                w.length = rs_time_minus(mark->to, mark->from);
+            }
         }
         windows[n++] = w;
     }
@@ -52,6 +57,26 @@ static void separate(struct rs_window *windows, uint32_t n)
     }
 }
 
+/* Without marks: what is inside of the rank's work, as a trace may be of some steps only; but not the first of these,
+ * which begins with its first operation, and so without the compute before it. */
+static void find_profiled(struct rs_markers *s, const struct rs_model *m, const struct rs_rank_track *track)
+{
+    const struct rs_activities *a = &m->activities;
+    int64_t from = INT64_MAX, to = INT64_MIN;
+    for (uint32_t i = 0; i < track->nwork && !s->marked; i++) {
+        uint32_t x = track->work[i];
+        if (a->start[x] < from) from = a->start[x];
+        if (a->end[x] > to) to = a->end[x];
+    }
+    bool first = !s->warmup;
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct rs_window *x = &s->windows[i];
+        bool inside = x->from >= from && x->to <= to;
+        x->profiled = s->marked ? x->marked : inside && !first;
+        first &= !inside;
+    }
+}
+
 void rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struct rs_rank_track *track,
                      const struct rs_steps *steps, const struct rs_filter *filter)
 {
@@ -62,9 +87,13 @@ void rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struc
         const struct rs_window x = s->windows[i];
         if ((filter->has_from && x.from < filter->from) || (filter->has_to && x.to > filter->to))
             continue; /* complete steps */
+        s->warmup += x.left_out;
+        s->warmup_marked += x.left_out && x.marked;
+        if (x.left_out) continue;
         s->windows[s->n++] = x;
         s->marked += x.marked;
     }
+    find_profiled(s, m, track);
 }
 
 void rs_markers_free(struct rs_markers *s)
@@ -73,18 +102,24 @@ void rs_markers_free(struct rs_markers *s)
     *s = (struct rs_markers){0};
 }
 
+uint32_t rs_markers_profiled(const struct rs_markers *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n; i++) n += s->windows[i].profiled;
+    return n;
+}
+
 uint32_t rs_markers_of(const struct rs_markers *s, int64_t ns)
 {
     uint32_t low = 0, high = s->n;
     RS_BISECT(low, high, mid, s->windows[mid].to <= ns);
-    if (low == s->n || s->windows[low].from > ns) return RS_NONE;
-    return !s->marked || s->windows[low].marked ? low : RS_NONE;
+    return low < s->n && s->windows[low].from <= ns && s->windows[low].profiled ? low : RS_NONE;
 }
 
 int64_t rs_markers_ns(const struct rs_markers *s)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->n; i++)
-        if (!s->marked || s->windows[i].marked) sum += (uint64_t)rs_time_minus(s->windows[i].to, s->windows[i].from);
+        if (s->windows[i].profiled) sum += (uint64_t)rs_time_minus(s->windows[i].to, s->windows[i].from);
     return (int64_t)sum;
 }

@@ -30,6 +30,13 @@ static double ns_of(int64_t ns)
     return ns == RS_TIME_NONE ? 0 : (double)ns;
 }
 
+/* Gaps of the host without its longest one, if that is most of them: it happened once. */
+static double steady_gaps(const struct rs_launches *l)
+{
+    int64_t ns = l->host_gap_ns;
+    return ns_of(l->longest_host_gap_ns > ns / 2 ? rs_time_minus(ns, l->longest_host_gap_ns) : ns);
+}
+
 static void look_at(struct totals *t, const struct rs_profile *p, uint32_t i)
 {
     const struct rs_profile_row *row = &p->rows[i];
@@ -44,7 +51,7 @@ static void look_at(struct totals *t, const struct rs_profile *p, uint32_t i)
     if (x->unclear > t->most_unclear) t->most_unclear = x->unclear;
     t->idle += ns_of(x->idle);
     t->launch_gaps += ns_of(row->launches.launch_gap_ns);
-    t->host_gaps += ns_of(row->launches.host_gap_ns);
+    t->host_gaps += steady_gaps(&row->launches);
     t->wait_error += ns_of(row->overlap.wait_error_ns);
     t->synchronised += row->launches.synchronised >= RS_SYNC_RANGES;
     if (x->wait != RS_TIME_NONE) {
@@ -52,7 +59,7 @@ static void look_at(struct totals *t, const struct rs_profile *p, uint32_t i)
         if (t->least == RS_NONE || x->wait < p->rows[t->least].overlap.exact.wait) t->least = i;
         if (t->most == RS_NONE || x->wait > p->rows[t->most].overlap.exact.wait) t->most = i;
     }
-    if (t->idlest == RS_NONE || row->launches.host_gap_ns > p->rows[t->idlest].launches.host_gap_ns) t->idlest = i;
+    if (t->idlest == RS_NONE || steady_gaps(&row->launches) > steady_gaps(&p->rows[t->idlest].launches)) t->idlest = i;
 }
 
 static void words_rank(struct rs_strbuf *s, const struct rs_profile *p, uint32_t i)
@@ -80,12 +87,13 @@ static void say(struct rs_profile *p, struct rs_strbuf *s)
 
 enum { UNCLEAR_SHARE = 10 }; /* unknown time is small up to this share of the difference that a sentence relies on */
 
-/* Waiting in NCCL without concurrent compute: imbalance. The others wait for the rank that waits least, if it waits
- * less than half as long as the rank that waits most, beyond the error, and if unknown time of any rank could not
- * change that. */
-static void say_wait(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
+/* Waiting in NCCL without concurrent compute: imbalance. The others wait for the rank that waits least, if the report
+ * names it (it is late beyond chance), if it waits less than half as long as the rank that waits most, beyond the error,
+ * and if unknown time of any rank could not change that. */
+static void say_wait(struct rs_profile *p, const struct totals *t, const bool *named, struct rs_strbuf *s)
 {
-    const struct rs_overlap *least = &p->rows[t->least].overlap, *most = &p->rows[t->most].overlap;
+    const struct rs_profile_row *late = &p->rows[t->least];
+    const struct rs_overlap *least = &late->overlap, *most = &p->rows[t->most].overlap;
     rs_strbuf_printf(s, "%.0f %% of the GPUs' time is waiting for other ranks in NCCL without concurrent compute",
                      100 * t->wait / t->span);
     int64_t lead = rs_time_minus(most->exact.wait, least->exact.wait);
@@ -93,21 +101,18 @@ static void say_wait(struct rs_profile *p, const struct totals *t, struct rs_str
     if (one && t->most_unclear > lead / UNCLEAR_SHARE) {
         rs_strbuf_puts(s, "; for which rank is unknown, because for some ranks too much time may be either waiting or "
                           "transfer: `ringscope report` shows which rank was late in which operation.");
-    } else if (one) {
-        const struct rs_profile_row *late = &p->rows[t->least];
+    } else if (one && named && late->track->rank_id != RS_NONE && named[late->track->rank_id]) {
         rs_strbuf_puts(s, ". The others wait for ");
         words_rank(s, p, t->least);
-        rs_strbuf_puts(s, ", which itself waits for only ");
+        rs_strbuf_puts(s, ", which `ringscope report` names, and which itself waits for only ");
         rs_words_ns(s, least->exact.wait);
         rs_strbuf_puts(s, " (");
         words_rank(s, p, t->most);
         rs_strbuf_puts(s, ": ");
         rs_words_ns(s, most->exact.wait);
         rs_strbuf_printf(s, "); its GPU is idle for %.0f %% of the time", rs_idle_pct(&least->exact));
-        if (late->launches.host_gap_ns > least->exact.idle / 2)
+        if (steady_gaps(&late->launches) > ns_of(least->exact.idle) / 2)
             rs_strbuf_puts(s, ", mostly because its host launches nothing: check what the program does there");
-        else
-            rs_strbuf_puts(s, ": give it less work, or the same hardware as the others");
         rs_strbuf_putc(s, '.');
     } else {
         rs_strbuf_puts(
@@ -189,10 +194,11 @@ static void say_blind(struct rs_profile *p, const struct totals *t, struct rs_st
 }
 
 /* The largest loss first, and a second one if it is not much smaller. Nothing below 5 % of the time. */
-static void say_losses(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
+static void say_losses(struct rs_profile *p, const struct totals *t, const bool *named, struct rs_strbuf *s)
 {
-    enum { WAIT, TRANSFER, LAUNCHES, HOST, LOSSES };
+    enum { WAIT, TRANSFER, LAUNCHES, HOST, LOSSES, FEWEST_GAPS = 5 };
     double loss[LOSSES] = {t->wait > t->wait_error ? t->wait : 0, t->transfer, t->launch_gaps, t->host_gaps};
+    if (p->rows[t->idlest].launches.host_gaps < FEWEST_GAPS) loss[HOST] = 0; /* too few to tell */
     double first = 0;
     for (int said = 0; said < 2; said++) {
         int worst = 0;
@@ -202,7 +208,7 @@ static void say_losses(struct rs_profile *p, const struct totals *t, struct rs_s
         first = loss[worst] > first ? loss[worst] : first;
         loss[worst] = 0;
         switch (worst) {
-        case WAIT: say_wait(p, t, s); break;
+        case WAIT: say_wait(p, t, named, s); break;
         case TRANSFER: say_transfer(p, t, s); break;
         case LAUNCHES: say_launches(p, t, s); break;
         default: say_host(p, s, t->idlest); break;
@@ -220,7 +226,7 @@ static void say_losses(struct rs_profile *p, const struct totals *t, struct rs_s
     say(p, s);
 }
 
-static void conclude(struct rs_profile *p, struct rs_strbuf *s)
+static void conclude(struct rs_profile *p, const bool *named, struct rs_strbuf *s)
 {
     struct totals t = {.least = RS_NONE, .most = RS_NONE, .idlest = RS_NONE};
     for (uint32_t i = 0; i < p->nrows; i++) look_at(&t, p, i);
@@ -232,7 +238,7 @@ static void conclude(struct rs_profile *p, struct rs_strbuf *s)
             p->rows[t.idlest].launches.synchronised == RS_SYNC_KERNELS ? "kernel" : "block");
         say(p, s);
     }
-    if (t.ranks && t.span > 0) say_losses(p, &t, s);
+    if (t.ranks && t.span > 0) say_losses(p, &t, named, s);
     if (p->worst != RS_NONE && p->rows[p->worst].source != RS_PIPELINE_PAIRS) say_pipeline(p, s);
     if (t.blind) say_blind(p, &t, s);
     if (p->nconclusion) return;
@@ -248,10 +254,10 @@ static void conclude(struct rs_profile *p, struct rs_strbuf *s)
 }
 
 /* Fills p->conclusion from the rest. */
-static void profile_conclude(struct rs_profile *p)
+static void profile_conclude(struct rs_profile *p, const bool *named)
 {
     struct rs_strbuf s = {0};
-    conclude(p, &s);
+    conclude(p, named, &s);
     rs_strbuf_free(&s);
 }
 
@@ -274,6 +280,14 @@ static struct rs_stage_time *times_of(const struct rs_profile_options *o, int32_
 
 enum { LEAST_PERIODS = 3 }; /* of a pipeline that was not requested */
 
+/* Whether sends and receives divide steps into chunks, the micro-batches: one exchange per step, such as a ring of all
+ * ranks, is no pipeline. */
+static bool has_chunks(const struct rs_profile *p, const struct rs_pipeline *x)
+{
+    return x->periods >= LEAST_PERIODS &&
+           (p->steps.usual_ns == RS_TIME_NONE || x->period.p50 < p->steps.usual_ns / 3 * 2);
+}
+
 static void find_pipeline(struct rs_profile *p, struct rs_profile_row *row, const struct rs_profile_options *o)
 {
     if (o->ntimes) {
@@ -286,13 +300,12 @@ static void find_pipeline(struct rs_profile *p, struct rs_profile_row *row, cons
     struct rs_stage_times s = {0};
     bool named = o->npatterns > 0;
     if (named)
-        rs_stages_by_name(&s, &p->tracks, row->track, o->patterns, o->npatterns, o->filter);
+        rs_stages_by_name(&s, &p->tracks, row->track, o->patterns, o->npatterns, &p->filter);
     else
-        rs_stages_by_pairs(&s, &p->tracks, row->track, o->filter);
+        rs_stages_by_pairs(&s, &p->tracks, row->track, &p->filter);
     if (!s.why[0]) {
         rs_pipeline_find(&row->pipeline, s.rows, s.n, named ? o->npatterns : 2, o->warmup);
-        if (named || row->pipeline.periods >= LEAST_PERIODS)
-            row->source = named ? RS_PIPELINE_NAMES : RS_PIPELINE_PAIRS;
+        if (named || has_chunks(p, &row->pipeline)) row->source = named ? RS_PIPELINE_NAMES : RS_PIPELINE_PAIRS;
     } else if (named) {
         row->no_stages = rs_strdup(s.why);
     }
@@ -325,11 +338,11 @@ static void fill_row(struct rs_profile *p, struct rs_profile_row *row, const str
 {
     const struct rs_rank_track *track = row->track;
     row->rank = track->rank;
-    rs_overlap_find(&row->overlap, &p->tracks, track, o->filter, sweep);
+    rs_overlap_find(&row->overlap, &p->tracks, track, &p->filter, sweep);
     rs_markers_find(&row->steps, p->view.model, track, &p->steps, o->filter);
     measure_steps(row);
-    rs_launches_find(&row->launches, &p->tracks, track, &row->steps, o->filter);
-    rs_ranges_find(&row->ranges, &p->tracks, track, &row->steps, o->filter);
+    rs_launches_find(&row->launches, &p->tracks, track, &row->steps, &p->filter);
+    rs_ranges_find(&row->ranges, &p->tracks, track, &row->steps, &p->filter);
     find_pipeline(p, row, o);
 }
 
@@ -399,6 +412,8 @@ static enum rs_status make(struct rs_profile *p, const struct rs_model *m, const
     rs_view_init(&p->view, m, o->filter);
     rs_rank_tracks_init(&p->tracks, &p->view, o->filter);
     RS_TRY(rs_steps_find(&p->steps, &p->view, err));
+    rs_steps_within(&p->steps, o->filter, o->warmup_steps);
+    p->filter = rs_steps_filter(&p->steps, o->filter);
     if (o->ntimes) qsort(o->times, o->ntimes, sizeof *o->times, by_rank);
     p->rows = rs_zalloc((size_t)p->tracks.n + count_strangers(p, o) + 1, sizeof *p->rows);
     for (uint32_t i = 0; i < p->tracks.n; i++) {
@@ -410,7 +425,7 @@ static enum rs_status make(struct rs_profile *p, const struct rs_model *m, const
     if (p->nrows) qsort(p->rows, p->nrows, sizeof *p->rows, rows_by_rank);
     name_stages(p, o);
     find_worst(p);
-    profile_conclude(p);
+    profile_conclude(p, o->named);
     return RS_OK;
 }
 

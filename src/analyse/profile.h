@@ -21,7 +21,9 @@ struct rs_profile_options {
     struct rs_stage_time *times; /* stages from a file, by rank; sorted here */
     const char *const *names; /* of these stages */
     uint32_t ntimes, nnames;
-    uint32_t warmup; /* chunks */
+    uint32_t warmup; /* chunks of a pipeline to leave out */
+    uint32_t warmup_steps; /* steps to leave out; RS_NONE: the start-up */
+    const bool *named; /* by rank id: ranks that the conclusion of a report names; NULL: none */
 };
 
 enum rs_pipeline_source { RS_PIPELINE_NONE, RS_PIPELINE_FILE, RS_PIPELINE_NAMES, RS_PIPELINE_PAIRS };
@@ -43,6 +45,7 @@ struct rs_profile {
     struct rs_view view;
     struct rs_rank_tracks tracks;
     struct rs_steps steps;
+    struct rs_filter filter; /* the one given, from the end of the warm-up on */
     struct rs_profile_row *rows; /* by rank */
     uint32_t nrows;
     const char *stage_names[RS_STAGES_MAX];

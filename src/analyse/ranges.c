@@ -73,7 +73,7 @@ static struct rs_range_row sum_up(const struct call *calls, uint32_t n, bool has
         if (calls[i].in_step) inside = rs_time_plus(inside, calls[i].wall);
     }
     row.wall = rs_quantiles_of(room, n);
-    if (steps_ns > 0) row.share = (double)inside / (double)steps_ns;
+    if (steps_ns > 0 && inside > 0) row.share = (double)inside / (double)steps_ns;
     if (!has_work) return row;
     row.gpu_ns = 0;
     for (uint32_t i = 0; i < n; i++) {

@@ -154,6 +154,7 @@ enum {
     SAMPLES = 64, /* units examined for the pause */
     STANDS_OUT = 2, /* a pause between steps is longer than any other by this factor */
     FEW_UNITS = 3, /* between two scalars: these rather belong to one step */
+    MOST_BACK = 16, /* scalars between two steps */
 };
 
 struct work {
@@ -296,16 +297,47 @@ static void find_pause(const struct work *w, double factor, uint32_t *back, bool
     *found = first >= rs_time_plus(second, LEAST_NS) && (double)first >= factor * (double)second;
 }
 
-/* Order does not show whether a plain unit is a step, a layer or a bucket. Pauses do: they divide units into groups,
- * which are steps, or separate all of them; otherwise there are no steps. */
+/* How many equal operations there are from one scalar to the next, if scalars occur at regular intervals and the distance
+ * over a scalar is usually longer than the others; 0: not so. Medians show it where noise hides single distances. */
+static uint32_t lag_of_scalars(const struct work *w)
+{
+    const struct rs_period *u = &w->unit;
+    int64_t *here = rs_alloc(2 * (size_t)u->n * sizeof *here), *elsewhere = here + u->n;
+    uint32_t nhere = 0, nelsewhere = 0, last = RS_NONE, lag = 0, same = 0;
+    for (uint32_t i = 0; i + 1 < u->n; i++) {
+        uint32_t a = w->list[u->anchors[i]], b = w->list[u->anchors[i + 1]];
+        if (w->items[a].over == RS_TIME_NONE || w->items[b].over == RS_TIME_NONE) continue;
+        int64_t distance = rs_time_minus(w->items[b].over, w->items[a].over);
+        if (b == a + 1) {
+            elsewhere[nelsewhere++] = distance;
+            continue;
+        }
+        here[nhere++] = distance;
+        if (last != RS_NONE && !lag) lag = i - last;
+        same += last != RS_NONE && i - last == lag;
+        last = i;
+    }
+    bool regular = nhere >= LAGS_FEW && lag > 1 && 10 * (uint64_t)same >= 9 * (uint64_t)(nhere - 1);
+    if (!regular || (double)rs_median(here, nhere) < 1.2 * (double)rs_median(elsewhere, nelsewhere)) lag = 0;
+    free(here);
+    return lag;
+}
+
+/* Order does not show whether a plain unit is a step, a layer or a bucket. Pauses do: if they separate units of several
+ * operations from each other, each is a step (and a longer pause now and then is a checkpoint); if they divide units into
+ * groups, these are steps; otherwise there are none. */
 static void group_plain(struct work *w)
 {
     struct rs_period *u = &w->unit;
-    uint32_t lag = 0, back, *firsts = rs_alloc((size_t)u->n * sizeof *firsts), n = 0;
+    uint32_t lag = 0, back, *firsts, n = 0;
     bool found = false;
+    if (u->length > 1) find_pause(w, u->n < FEW ? 3 : 1.5, &back, &found);
+    if (found) return;
+    firsts = rs_alloc((size_t)u->n * sizeof *firsts);
     for (uint32_t i = 0; i < u->n; i++) firsts[i] = w->list[u->anchors[i]];
     lag_find(w->items, firsts, u->n, &lag);
     free(firsts);
+    if (!lag && u->length == 1 && w->scalars) lag = lag_of_scalars(w);
     if (u->length == 1 && !all_alike(w, lag <= 1)) lag = 0;
     if (lag > 1) {
         for (uint32_t i = 0; i < u->n; i += lag) u->anchors[n++] = u->anchors[i];
@@ -313,9 +345,7 @@ static void group_plain(struct work *w)
         u->usual = 0;
         u->length = n > 1 ? u->anchors[1] - u->anchors[0] : lag * u->length;
         found = n >= FEWEST;
-    } else if (u->length > 1) {
-        find_pause(w, u->n < FEW ? 3 : 1.5, &back, &found);
-    } else {
+    } else if (u->length == 1) {
         found = lag && u->n >= FEWEST_ALIKE && !w->close && !w->items[w->list[u->anchors[0]]].scalar;
     }
     if (!found) u->n = 0;
@@ -426,17 +456,40 @@ static enum rs_status place(struct work *w, struct rs_err *err)
 
 /* ---- all steps ---- */
 
-/* Between the items of two positions a step begins at the longest pause. */
-static uint32_t item_at(const struct work *w, uint32_t place)
+/* Between the items of two positions a step begins at the longest pause: how many items before the second. A scalar rather
+ * ends a step: it begins one if the pause before it is clearly longer than the one behind it. */
+static uint32_t longest_back(const struct work *w, uint32_t place)
 {
     uint32_t from = w->list[place - 1] + 1, best = w->list[place];
     for (uint32_t i = w->list[place]; i-- > from;)
-        if (w->items[i].pause > w->items[best].pause) best = i;
+        if ((double)w->items[i].pause > 1.1 * (double)w->items[best].pause) best = i;
+    return w->list[place] - best;
+}
+
+/* The same for all: where most steps have it. If two pauses are nearly equal, steps would otherwise begin with a scalar now and
+ * end with it then. */
+static uint32_t usual_back(const struct work *w)
+{
+    uint32_t votes[MOST_BACK] = {0}, best = 0;
+    for (uint32_t i = 1; i < w->ncuts; i++) {
+        uint32_t back = longest_back(w, w->cuts[i]);
+        if (back < MOST_BACK) votes[back]++;
+    }
+    for (uint32_t i = 1; i < MOST_BACK; i++)
+        if (votes[i] > votes[best]) best = i;
     return best;
 }
 
-/* Where the last step ends: after the scalars that usually follow, before what occurs once. */
-static void end_at(const struct work *w, uint32_t place, uint32_t *end)
+/* The first item of the unit that begins at a position. */
+static uint32_t item_at(const struct work *w, uint32_t place, uint32_t back)
+{
+    bool fits = w->list[place] - w->list[place - 1] > back;
+    return w->list[place] - (fits ? back : longest_back(w, place));
+}
+
+/* Where the last step ends: after the scalars that usually follow, of which `back` begin the next step; before what occurs
+ * once. */
+static void end_at(const struct work *w, uint32_t place, uint32_t back, uint32_t *end)
 {
     const struct rs_period *u = &w->unit;
     uint32_t from = w->list[u->anchors[u->usual]], next = u->anchors[u->usual] + u->length;
@@ -445,6 +498,8 @@ static void end_at(const struct work *w, uint32_t place, uint32_t *end)
     for (uint32_t i = from; i < to; i++) rs_map_put(&usual, w->items[i].symbol, 1);
     *end = w->list[place - 1] + 1;
     while (*end < w->n && w->items[*end].scalar && rs_map_find(&usual, w->items[*end].symbol)) ++*end;
+    uint32_t more = *end - w->list[place - 1] - 1;
+    *end -= back < more ? back : more;
     rs_map_free(&usual);
 }
 
@@ -452,17 +507,17 @@ static void make_units(struct work *w)
 {
     struct rs_repeats *r = w->out;
     r->firsts = rs_alloc(((size_t)w->ncuts + 2) * sizeof *r->firsts);
-    uint32_t first = w->cuts[0], last = w->cuts[w->ncuts];
+    uint32_t first = w->cuts[0], last = w->cuts[w->ncuts], back = usual_back(w);
     /* After what occurs once at the start, and before what occurs once at the end. */
     while (!rs_map_find(&w->kinds, w->items[w->list[first]].kind)) first++;
     while (w->count[last] == w->count[last - 1]) last--;
     r->firsts[r->n++] = w->list[first];
     for (uint32_t i = 1; i < w->ncuts; i++) {
-        uint32_t at = item_at(w, w->cuts[i]);
+        uint32_t at = item_at(w, w->cuts[i], back);
         /* One group call belongs to one step. */
         if (!w->items[at].grouped) r->firsts[r->n++] = at;
     }
-    end_at(w, last, &r->firsts[r->n]);
+    end_at(w, last, back, &r->firsts[r->n]);
 }
 
 /* Two units and nothing else: the same operations twice, of more than one kind. */

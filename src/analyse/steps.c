@@ -1,9 +1,12 @@
 #include "analyse/steps.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/repeats.h"
+#include "analyse/words.h"
 #include "base/bisect.h"
 #include "base/memory.h"
 #include "base/mix.h"
@@ -98,7 +101,6 @@ struct items_work {
     struct step_items *out;
     struct rs_map classes, kinds, symbols;
     uint32_t nkinds, nsymbols;
-    bool lossy; /* a process lost records: the name of a fan-out depends on what remains */
     uint64_t group; /* of the calls */
     struct call *calls; /* of the current group */
     uint32_t ncalls, cap_calls;
@@ -156,8 +158,8 @@ static enum rs_status number(struct rs_map *map, uint64_t key, uint32_t *count, 
     return RS_OK;
 }
 
-/* Sizes of point to point and all-to-all depend on the data (experts), and sends are distinguished by direction; those
- * of other collectives depend on the model only. `rank` is that rank's in the communicator. */
+/* Sizes of point to point and all-to-all depend on the data (experts), and so does which ranks exchange anything; sends are
+ * distinguished by direction. Those of other collectives depend on the model only. `rank` is that rank's in the communicator. */
 static enum rs_status add(struct items_work *w, uint32_t op, int32_t rank, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
@@ -165,7 +167,7 @@ static enum rs_status add(struct items_work *w, uint32_t op, int32_t rank, struc
     uint32_t comm = o->comm[op];
     bool sized = o->kind[op] != RS_OP_PAIR && o->kind[op] != RS_OP_FANOUT &&
                  strcmp(rs_model_text(m, o->func[op]), "AlltoAll") != 0;
-    uint32_t func = w->lossy && o->kind[op] == RS_OP_FANOUT ? 0 : o->func[op];
+    uint32_t func = o->kind[op] == RS_OP_FANOUT ? 0 : o->func[op]; /* its name says which ranks exchanged something */
     uint64_t class = m->comms[comm].class != RS_NONE ? m->comms[comm].class : UINT64_C(1) << 32 | comm, way = 0;
     if (o->kind[op] == RS_OP_PAIR) {
         int32_t other = o->root[op] == rank ? o->dst[op] : o->root[op];
@@ -309,7 +311,6 @@ static void find_weak(struct items_work *w)
 static enum rs_status make(struct items_work *w, struct rs_err *err)
 {
     const struct rs_view *v = w->view;
-    for (uint32_t i = 0; i < v->model->nranks; i++) w->lossy |= is_lossy(v, i);
     busiest_rank(w);
     if (w->out->rank_id == RS_NONE) return RS_OK;
     w->out->rows = rs_alloc(((size_t)v->nops + 1) * sizeof *w->out->rows);
@@ -550,23 +551,106 @@ static void time_steps(struct work *w)
     }
 }
 
-void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter)
+/* ---- start-up ---- */
+
+enum {
+    STARTUP_FEWEST = 6, /* steps of a run that may have a start-up */
+    STARTUP_PART = 3, /* at most this part of them */
+    STARTUP_TIMES = 2,
+    STARTUP_SPREAD = 8,
+};
+#define STARTUP_QUANTILE 0.9 /* if one in ten is about as long, the first ones are no exception */
+
+/* What is longer is start-up; NAN: unknown. */
+static double startup_limit(const struct work *w)
+{
+    const struct rs_steps *s = w->out;
+    uint32_t n = 0;
+    for (uint32_t i = s->n / STARTUP_PART; i < s->n; i++)
+        if (s->rows[i].length != RS_TIME_NONE) w->scratch[n++] = s->rows[i].length;
+    if (n < STARTUP_FEWEST / 2) return NAN;
+    int64_t usual = rs_median(w->scratch, n), long_ones = rs_quantile(w->scratch, n, STARTUP_QUANTILE);
+    double spread = STARTUP_SPREAD * (double)rs_mad(w->scratch, n, usual);
+    return fmax(fmax((double)usual + spread, STARTUP_TIMES * (double)usual), 1.5 * (double)long_ones);
+}
+
+static void find_startup(struct work *w)
+{
+    struct rs_steps *s = w->out;
+    const struct rs_view *v = w->view;
+    double limit = startup_limit(w);
+    s->begin_ns = RS_TIME_NONE;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        int64_t at = v->model->ops.first[v->ops[i]];
+        if (at != RS_TIME_NONE && (s->begin_ns == RS_TIME_NONE || at < s->begin_ns)) s->begin_ns = at;
+    }
+    if (isnan(limit) || s->begin_ns == RS_TIME_NONE) return;
+    uint32_t most = s->n >= STARTUP_FEWEST ? s->n / STARTUP_PART : 0, longer = 0, known = 0;
+    for (uint32_t i = 0; i < most; i++) {
+        if (s->rows[i].length == RS_TIME_NONE) continue;
+        known++;
+        if ((double)s->rows[i].length <= limit) continue;
+        if (3 * ++longer >= 2 * known) s->startup = i + 1;
+    }
+    s->early = s->startup || (double)rs_time_minus(s->rows[0].from, s->begin_ns) > limit;
+}
+
+static void say_left_out(struct rs_steps *s)
+{
+    free(s->left_out);
+    s->left_out = NULL;
+    if (s->after_ns == RS_TIME_NONE) return;
+    struct rs_strbuf text = {0};
+    const char *why = s->warmup_given ? "" : " (start-up)";
+    if (!s->warmup)
+        rs_strbuf_printf(&text, "what is before the first step%s is left out", why);
+    else if (s->warmup == 1)
+        rs_strbuf_printf(&text, "the first of %" PRIu32 " steps%s is left out", s->n, why);
+    else
+        rs_strbuf_printf(&text, "the first %" PRIu32 " of %" PRIu32 " steps%s are left out", s->warmup, s->n, why);
+    if (s->begin_ns != RS_TIME_NONE) {
+        rs_strbuf_puts(&text, ": ");
+        rs_words_ns(&text, rs_time_minus(s->after_ns, s->begin_ns));
+    }
+    if (!s->warmup_given) rs_strbuf_printf(&text, "; --warmup 0 includes %s", s->warmup > 1 ? "them" : "it");
+    rs_strbuf_take(&text, &s->left_out);
+}
+
+void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_t warmup)
 {
     int64_t *known = rs_alloc(((size_t)s->n + 1) * sizeof *known);
     uint32_t n = 0;
+    bool timed = filter->has_from || filter->has_to;
+    s->warmup_given = warmup != RS_NONE;
+    s->warmup = s->warmup_given ? warmup < s->n ? warmup : s->n : timed ? 0 : s->startup;
+    s->after_ns = RS_TIME_NONE;
+    if (s->n && (s->warmup || (!s->warmup_given && !timed && s->early)))
+        s->after_ns = s->warmup < s->n ? s->rows[s->warmup].from : s->rows[s->n - 1].to;
+    say_left_out(s);
     s->counted = s->counted_marked = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         struct rs_step *x = &s->rows[i];
         x->counted = rs_filter_time(filter, x->start != RS_TIME_NONE ? x->start : x->from);
         s->counted += x->counted;
         s->counted_marked += x->counted && x->mark != RS_NONE;
-        if (x->counted && x->length != RS_TIME_NONE) known[n++] = x->length;
+        if (x->counted && i >= s->warmup && x->length != RS_TIME_NONE) known[n++] = x->length;
     }
     s->time_ns = rs_quantiles_of(known, n);
     s->usual_ns = s->time_ns.p50;
     s->spread_ns = n ? rs_mad(known, n, s->usual_ns) : RS_TIME_NONE;
     free(known);
 }
+
+struct rs_filter rs_steps_filter(const struct rs_steps *s, const struct rs_filter *filter)
+{
+    struct rs_filter f = *filter;
+    if (s->after_ns == RS_TIME_NONE || (f.has_from && f.from >= s->after_ns)) return f;
+    f.has_from = true;
+    f.from = s->after_ns;
+    return f;
+}
+
+/* ---- all of it ---- */
 
 static enum rs_status find(struct work *w, struct rs_err *err)
 {
@@ -582,14 +666,15 @@ static enum rs_status find(struct work *w, struct rs_err *err)
     if (w->out->marked) join_marks(w);
     separate(w->out);
     time_steps(w);
-    rs_steps_within(w->out, &(struct rs_filter){0});
+    find_startup(w);
+    rs_steps_within(w->out, &(struct rs_filter){0}, RS_NONE);
     return RS_OK;
 }
 
 enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, struct rs_err *err)
 {
     struct work w = {.view = view, .out = s};
-    *s = (struct rs_steps){.rank_id = RS_NONE};
+    *s = (struct rs_steps){.rank_id = RS_NONE, .begin_ns = RS_TIME_NONE, .after_ns = RS_TIME_NONE};
     enum rs_status status = find(&w, err);
     step_items_free(&w.items);
     rs_repeats_free(&w.units);
@@ -601,8 +686,9 @@ enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, str
 void rs_steps_free(struct rs_steps *s)
 {
     free(s->rows);
+    free(s->left_out);
     step_marks_free(&s->marks);
-    *s = (struct rs_steps){.rank_id = RS_NONE};
+    *s = (struct rs_steps){.rank_id = RS_NONE, .begin_ns = RS_TIME_NONE, .after_ns = RS_TIME_NONE};
 }
 
 const char *rs_steps_how(uint32_t n, uint32_t marked)

@@ -8,7 +8,13 @@
  * Marks say which operations belong to which step, but not how long it took: programs run ahead of their GPUs, and a
  * mark is when its operations were called. A step lasts from when the operations of the previous step are over to when
  * its own are (those of the rank with the most). So the same job has the same times however its steps were found. If no
- * starts are known, times are unknown. On the common axis. Owned until rs_steps_free(). */
+ * starts are known, times are unknown. On the common axis. Owned until rs_steps_free().
+ *
+ * The first steps of a job are its start-up (libraries load, kernels are compiled and selected, caches fill): they say
+ * nothing about the others, and are left out of times and analyses unless the user says otherwise. Steps are start-up
+ * while two of three take more than twice as long as the median of the last two thirds of the steps, longer by more than
+ * 8 median deviations, and half as long again as nine of ten of these: at most a third of the run, and none of fewer than 6 steps.
+ * What is before the first step is start-up, too, if it takes as long as that, or if the first step is. */
 #ifndef RS_ANALYSE_STEPS_H
 #define RS_ANALYSE_STEPS_H
 
@@ -50,7 +56,14 @@ struct rs_steps {
     struct rs_step *rows; /* by time */
     uint32_t n; /* 0: no marks, and nothing repeats */
     uint32_t marked; /* steps that are marks */
-    uint32_t counted, counted_marked; /* in the requested window; the times below are of these */
+    uint32_t counted, counted_marked; /* in the requested window; the times below are of these, without the warm-up */
+    uint32_t startup; /* steps at the beginning that are start-up */
+    bool early; /* what is before the first step is start-up */
+    uint32_t warmup; /* steps at the beginning that are left out: `startup`, or what the user says */
+    bool warmup_given; /* the user says it */
+    int64_t begin_ns, after_ns; /* the first operation; what is before `after_ns` is left out, RS_TIME_NONE: nothing */
+    char *
+        left_out; /* "the first 3 of 40 steps (start-up) are left out: 1.3 s; --warmup 0 includes them"; NULL: nothing */
     uint32_t ops; /* usual number of operations per step, on the rank with the most; 0: unknown */
     uint32_t rank_id; /* that rank; RS_NONE */
     int64_t usual_ns, spread_ns; /* median length, and the median distance from it; RS_TIME_NONE: unknown */
@@ -61,8 +74,12 @@ struct rs_steps {
 enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, struct rs_err *err);
 void rs_steps_free(struct rs_steps *s);
 
-/* Counts and times the steps that begin in the filter's span; rs_steps_find() does so for all. */
-void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter);
+/* Counts the steps that begin in the filter's span, and times those of them after the first `warmup` steps of the run.
+ * RS_NONE: after the start-up, or all of them if the filter has a time. rs_steps_find() does so for the whole run. */
+void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_t warmup);
+
+/* The filter, from the end of what is left out on. */
+struct rs_filter rs_steps_filter(const struct rs_steps *s, const struct rs_filter *filter);
 
 /* How n steps, some of them marked, were found, in JSON: "annotations", "pattern", "annotations and pattern"; NULL:
  * none. */

@@ -12,6 +12,7 @@
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
+#include "conclude/layout.h"
 #include "join/overlay_facts.h"
 
 enum { MOST_ROWS = 32 }; /* in the text; beyond that classes are shown */
@@ -27,6 +28,7 @@ struct comms {
     struct rs_life *lives; /* by communicator */
     struct row *rows; /* all of them */
     uint32_t n; /* shown */
+    struct rs_job_layout layout;
 };
 
 /* ---- collecting ---- */
@@ -88,7 +90,7 @@ static void lay_out(struct comms *c)
     free(stack);
 }
 
-static void collect(struct comms *c, struct rs_model *m, const struct rs_filter *f)
+static enum rs_status collect(struct comms *c, struct rs_model *m, const struct rs_filter *f, struct rs_err *err)
 {
     size_t n = (size_t)m->ncomms + 1;
     *c = (struct comms){.m = m,
@@ -101,10 +103,12 @@ static void collect(struct comms *c, struct rs_model *m, const struct rs_filter 
         c->n += c->shown[i];
     }
     lay_out(c);
+    return rs_job_layout_of(&c->layout, m, err);
 }
 
 static void release(struct comms *c)
 {
+    rs_job_layout_free(&c->layout);
     free(c->shown);
     free(c->lives);
     free(c->rows);
@@ -114,7 +118,7 @@ static enum rs_status print_json(const struct comms *c, struct rs_err *err)
 {
     struct rs_json *j = rs_output_json();
     for (uint32_t i = 0; i < c->m->ncomms && !rs_json_failed(j); i++)
-        if (c->shown[c->rows[i].comm]) rs_comms_json(j, c->m, c->rows[i].comm, &c->lives[c->rows[i].comm]);
+        if (c->shown[c->rows[i].comm]) rs_comms_json(j, c->m, &c->layout, c->rows[i].comm, &c->lives[c->rows[i].comm]);
     return rs_json_finish(j, err);
 }
 
@@ -257,7 +261,9 @@ static void print_text(const struct comms *c)
     printf("%s communicator%s", rs_text_count(c->n).s, c->n == 1 ? "" : "s");
     if (c->m->world > 0) printf(", a job of %d rank%s", c->m->world, c->m->world == 1 ? "" : "s");
     if (c->m->nranks && (int64_t)c->m->nranks < c->m->world) printf(", %u of them recorded", c->m->nranks);
-    printf("\n\n");
+    printf("\n");
+    if (c->layout.text) printf("layout: %s\n", c->layout.text);
+    printf("\n");
     if (!c->n) return;
     if (c->n > MOST_ROWS)
         print_classes(c);
@@ -271,11 +277,10 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     (void)self, (void)in, (void)status;
     const struct rs_common *o = options;
     struct comms c;
-    collect(&c, m, &o->filters.filter);
-    enum rs_status done = RS_OK;
-    if (o->json)
+    enum rs_status done = collect(&c, m, &o->filters.filter, err);
+    if (done == RS_OK && o->json)
         done = print_json(&c, err);
-    else
+    else if (done == RS_OK)
         print_text(&c);
     release(&c);
     return done;

@@ -1,6 +1,7 @@
 /* ringscope critical: the critical path across ranks, and whose time it is. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/units.h"
 #include "cli/commands.h"
@@ -9,6 +10,7 @@
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
+#include "conclude/report.h"
 #include "fields/critical.h"
 
 /* ---- text ---- */
@@ -102,8 +104,9 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
     rs_zero_print(v->model);
 }
 
-static void print_text(const struct rs_critical *c, const struct rs_view *v)
+static void print_text(const struct rs_critical *c, const struct rs_view *v, const struct rs_steps *steps)
 {
+    if (steps->left_out) printf("%s\n", steps->left_out);
     if (c->from != RS_TIME_NONE) {
         printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tied",
                rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
@@ -120,35 +123,65 @@ static void print_text(const struct rs_critical *c, const struct rs_view *v)
 
 /* ---- the command ---- */
 
+struct options {
+    struct rs_common common;
+    int warmup; /* -1: the start-up */
+};
+
+static enum rs_status print(const struct options *o, struct rs_view *view, const struct rs_steps *steps,
+                            const bool *named, int *status, struct rs_err *err)
+{
+    struct rs_filter filter = rs_steps_filter(steps, &o->common.filters.filter);
+    struct rs_critical c;
+    rs_critical_find(&c, view, &filter, named);
+    enum rs_status done = RS_OK;
+    if (o->common.json) {
+        struct rs_json *j = rs_output_json();
+        rs_out_json(j, &rs_out_critical, &(struct rs_critical_fields){&c, view, steps});
+        rs_json_newline(j);
+        done = rs_json_finish(j, err);
+    } else {
+        print_text(&c, view, steps);
+    }
+    if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
+    rs_critical_free(&c);
+    return done;
+}
+
 static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
                            int *status, struct rs_err *err)
 {
     (void)self, (void)in;
-    const struct rs_common *o = options;
-    struct rs_filter any_time = o->filters.filter; /* work outside the window may be waited for inside it */
+    const struct options *o = options;
+    struct rs_report_options report = {.filter = &o->common.filters.filter,
+                                       .warmup = o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup};
+    struct rs_filter any_time = *report.filter; /* work outside the window may be waited for inside it */
     any_time.has_from = any_time.has_to = false;
+    bool *named;
+    RS_TRY(rs_report_named(&named, m, &report, err));
     struct rs_view view;
+    struct rs_steps steps;
     rs_view_init(&view, m, &any_time);
-    struct rs_critical c;
-    rs_critical_find(&c, &view, &o->filters.filter);
-    enum rs_status done = RS_OK;
-    if (o->json) {
-        struct rs_json *j = rs_output_json();
-        rs_out_json(j, &rs_out_critical, &(struct rs_critical_fields){&c, &view});
-        rs_json_newline(j);
-        done = rs_json_finish(j, err);
-    } else {
-        print_text(&c, &view);
+    enum rs_status done = rs_steps_find(&steps, &view, err);
+    if (done == RS_OK) {
+        rs_steps_within(&steps, report.filter, report.warmup);
+        done = print(o, &view, &steps, named, status, err);
+        rs_steps_free(&steps);
     }
-    if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
-    rs_critical_free(&c);
     rs_view_free(&view);
+    free(named);
     return done;
 }
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    return rs_reading_command(self, argc, argv, show);
+    struct options o = {.warmup = -1};
+    const struct rs_opt opts[] = {
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (those recognised as start-up)"},
+        {.kind = RS_OPT_END},
+    };
+    int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
+    return done >= 0 ? done : rs_reading_model(self, argv + 1, n, &o.common, show, &o);
 }
 
 const struct rs_command rs_cmd_critical = {

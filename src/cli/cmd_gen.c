@@ -54,6 +54,65 @@ static const char *take_slow_cpu(void *to, const char *value)
     return take_amount(c->slow_cpu, &c->nslow_cpu, value, "should be RANK:USEC");
 }
 
+static const char *take_slow_factor(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_amount(c->slow_factor, &c->nslow_factor, value, "should be RANK:FACTOR");
+}
+static const char *take_late_credit(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_amount(c->late_credit, &c->nlate_credit, value, "should be RANK:USEC");
+}
+
+static const char *take_sporadic(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    struct rs_gen_sporadic s;
+    char *end;
+    if (!number(&value, &s.rank) || *value++ != ':') return "should be RANK:PART:USEC";
+    s.part = strtod(value, &end);
+    if (end == value || *end != ':' || !amount_at(end + 1, &s.us)) return "should be RANK:PART:USEC";
+    if (c->nsporadic == RS_GEN_MAX_EACH) return "is one too many";
+    c->sporadic[c->nsporadic++] = s;
+    return NULL;
+}
+
+static const char *add_pause(struct rs_gen_config *c, const struct rs_gen_pause *pause)
+{
+    if (c->npauses == RS_GEN_MAX_EACH) return "is one too many";
+    c->pauses[c->npauses++] = *pause;
+    return NULL;
+}
+static const char *take_pause_of(void *to, const char *value, enum rs_gen_pause_kind kind, const char *form)
+{
+    struct rs_gen_pause q = {.kind = kind, .rank = -1};
+    if (!strncmp(value, "all", 3))
+        value += 3;
+    else if (!number(&value, &q.rank))
+        return form;
+    if (*value++ != '@' || !number(&value, &q.step) || *value++ != ':' || !amount_at(value, &q.us)) return form;
+    return add_pause(to, &q);
+}
+static const char *take_pause(void *to, const char *value)
+{
+    return take_pause_of(to, value, RS_GEN_PAUSE, "should be RANK@STEP:USEC or all@STEP:USEC");
+}
+static const char *take_profiler(void *to, const char *value)
+{
+    return take_pause_of(to, value, RS_GEN_PROFILER, "should be RANK@STEP:USEC or all@STEP:USEC");
+}
+static const char *take_checkpoint(void *to, const char *value)
+{
+    return take_pause_of(to, value, RS_GEN_CHECKPOINT, "should be RANK@STEPS:USEC or all@STEPS:USEC");
+}
+static const char *take_warm_up(void *to, const char *value)
+{
+    struct rs_gen_pause q = {.kind = RS_GEN_WARM_UP, .rank = -1};
+    if (!number(&value, &q.step) || *value++ != ':' || !amount_at(value, &q.us)) return "should be STEPS:USEC";
+    return add_pause(to, &q);
+}
+
 static const char *take_ring(void *to, const char *value)
 {
     struct rs_gen_config *c = to;
@@ -128,6 +187,45 @@ static const char *take_hang(void *to, const char *value)
     return NULL;
 }
 
+/* The numbers that each shape of noise takes, in this order. */
+static const struct {
+    const char *form;
+    bool part, steps; /* besides USEC */
+} shapes[RS_GEN_SHAPES] = {
+    [RS_GEN_GAUSS] = {"gauss takes USEC: gauss:20", false, false},
+    [RS_GEN_FOLDED] = {"folded takes USEC: folded:20", false, false},
+    [RS_GEN_TAILS] = {"tails takes PART:USEC: tails:0.01:100", true, false},
+    [RS_GEN_SLICES] = {"slices takes PART:USEC: slices:0.05:4000", true, false},
+    [RS_GEN_BURSTS] = {"bursts takes PART:USEC:STEPS: bursts:0.05:500:4", true, true},
+    [RS_GEN_HOST] = {"host takes USEC: host:50", false, false},
+};
+
+static const char *take_noise(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    struct rs_gen_variation v = {.shape = 0};
+    size_t word = strcspn(value, ":");
+    while (v.shape < RS_GEN_SHAPES &&
+           (strlen(rs_gen_shape_names[v.shape]) != word || strncmp(value, rs_gen_shape_names[v.shape], word) != 0))
+        v.shape++;
+    if (v.shape == RS_GEN_SHAPES) return "is none of gauss, folded, tails, slices, bursts, host";
+    value += word;
+    double *const numbers[] = {shapes[v.shape].part ? &v.part : NULL, &v.us};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!numbers[i]) continue;
+        char *end;
+        if (*value != ':') return shapes[v.shape].form;
+        *numbers[i] = strtod(value + 1, &end);
+        if (end == value + 1) return shapes[v.shape].form;
+        value = end;
+    }
+    if (shapes[v.shape].steps && (*value++ != ':' || !number(&value, &v.steps))) return shapes[v.shape].form;
+    if (*value) return shapes[v.shape].form;
+    if (c->nnoise == RS_GEN_MAX_EACH) return "is one too many";
+    c->noise[c->nnoise++] = v;
+    return NULL;
+}
+
 /* ---- the folder ---- */
 
 static const char *const suffixes[] = {".rsc", ".live", "truth.json", ".json"};
@@ -185,7 +283,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct rs_gen_config cfg;
     rs_gen_config_default(&cfg);
-    char workloads[128];
+    char workloads[128], schedules[64];
     int64_t seed = (int64_t)cfg.seed;
     int as = 0, events = 1;
     bool force = false;
@@ -193,7 +291,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 'o', "output", &cfg.dir, "DIR", "folder for the recordings and truth.json"},
         {RS_OPT_FLAG, 'f', "force", &force, NULL, "replace a run that is in the folder already"},
         {RS_OPT_WORD, 'w', "workload", &cfg.workload,
-         rs_opt_words(workloads, sizeof workloads, rs_gen_workload_names, RS_GEN_WORKLOADS), "mix: all in turn (ddp)"},
+         rs_opt_words(workloads, sizeof workloads, rs_gen_workload_names, RS_GEN_WORKLOADS),
+         "mix: the ones before it in turn (ddp)"},
         {RS_OPT_COUNT, 'n', "ranks", &cfg.ranks, "N", "ranks of the job (8)"},
         {RS_OPT_COUNT, 0, "hosts", &cfg.hosts, "N", "hosts, with clocks of their own and a network between (2)"},
         {RS_OPT_COUNT, 0, "devices-per-process", &cfg.devices_per_process, "N",
@@ -201,11 +300,20 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_INT, 0, "steps", &cfg.steps, "N", "training steps (20)"},
         {RS_OPT_INT, 0, "callbacks", &cfg.callbacks, "N", "as many steps as make about N callbacks"},
         {RS_OPT_COUNT, 0, "buckets", &cfg.buckets, "N", "all-reduces of a step: ddp, graph (4)"},
-        {RS_OPT_COUNT, 0, "layers", &cfg.layers, "N", "tensor-parallel all-reduces of a step: tpdp (4)"},
-        {RS_OPT_COUNT, 0, "microbatches", &cfg.microbatches, "N", "micro-batches of a step: pipeline (4)"},
+        {RS_OPT_COUNT, 0, "layers", &cfg.layers, "N",
+         "layers, each with a tensor-parallel all-reduce: tpdp, tpppdp (4)"},
+        {RS_OPT_COUNT, 0, "microbatches", &cfg.microbatches, "N", "micro-batches of a step: pipeline, tpppdp (4)"},
+        {RS_OPT_COUNT, 0, "stages", &cfg.stages, "N", "stages: pipeline (up to 8), tpppdp (2)"},
+        {RS_OPT_WORD, 0, "schedule", &cfg.schedule,
+         rs_opt_words(schedules, sizeof schedules, rs_gen_schedule_names, RS_GEN_SCHEDULES),
+         "order of micro-batches: pipeline, tpppdp (gpipe)"},
+        {RS_OPT_COUNT, 0, "chunks", &cfg.chunks, "N", "chunks of layers on each stage: interleaved (2)"},
+        {RS_OPT_COUNT, 0, "tensor", &cfg.tensor, "N", "ranks that share each layer: tpppdp (2)"},
+        {RS_OPT_INT, 0, "eager", &cfg.eager, "BYTES", "sends up to this size do not wait for their receivers"},
         {RS_OPT_INT, 0, "bytes", &cfg.bytes, "N", "size of the largest bucket (8Mi)"},
         {RS_OPT_DOUBLE, 0, "compute", &cfg.compute_us, "USEC", "compute time of a step (2000)"},
-        {RS_OPT_FLAG, 0, "no-world", &cfg.no_world, NULL, "no communicator of all ranks: tpdp"},
+        {RS_OPT_FLAG, 0, "overlap", &cfg.overlap, NULL, "gradients are reduced while later layers compute: ddp, tpdp"},
+        {RS_OPT_FLAG, 0, "no-world", &cfg.no_world, NULL, "no communicator of all ranks: tpdp, tpppdp"},
         {RS_OPT_COUNT, 0, "channels", &cfg.channels, "N", "channels of a kernel (2)"},
         {RS_OPT_COUNT, 0, "net-steps", &cfg.net_steps, "N", "network transfers per proxy operation (4)"},
         {RS_OPT_WORD, 0, "as", &as, "ringscope|example",
@@ -213,6 +321,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_WORD, 0, "events", &events, "ops|net", "ops: without proxy events (net)"},
         {RS_OPT_COUNT, 0, "api", &cfg.api, "4..6", "version of the profiler interface (5)"},
         {RS_OPT_INT, 0, "seed", &seed, "N", "for everything random; the same gives the same bytes (1)"},
+        {RS_OPT_DOUBLE, 0, "spread", &cfg.spread, "PART", "spread of compute times, one sigma (0.01)"},
+        {RS_OPT_EACH, 0, "noise", RS_EACH(take_noise, &cfg), "SHAPE:...",
+         "further noise of compute times: see the man page for shapes; may be repeated"},
+        {RS_OPT_DOUBLE, 0, "rank-noise", &cfg.rank_noise, "PART", "by which ranks differ in all steps, one sigma (0)"},
+        {RS_OPT_DOUBLE, 0, "run-noise", &cfg.run_noise, "PART", "by which runs of other seeds differ, one sigma (0)"},
         {RS_OPT_DOUBLE, 0, "clock-offset", &cfg.clock_offset_ms, "MS", "most that a host's clock is off (500)"},
         {RS_OPT_DOUBLE, 0, "drift", &cfg.drift_ppm, "PPM", "most that a clock runs fast or slow (50)"},
         {RS_OPT_DOUBLE, 0, "wander", &cfg.wander_ppm, "PPM", "change of a clock's rate in a second, one sigma (0.05)"},
@@ -221,12 +334,26 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_DOUBLE, 0, "tails", &cfg.tails, "PART", "ends that are late by some 50 us (0.01)"},
         {RS_OPT_EACH, 0, "slow", RS_EACH(take_slow, &cfg), "RANK:USEC",
          "a GPU that computes longer in each step; may be repeated"},
+        {RS_OPT_EACH, 0, "slow-factor", RS_EACH(take_slow_factor, &cfg), "RANK:FACTOR",
+         "a GPU that computes everything slower; may be repeated"},
         {RS_OPT_EACH, 0, "slow-host", RS_EACH(take_slow_host, &cfg), "HOST:USEC",
          "all GPUs of a host; may be repeated"},
         {RS_OPT_EACH, 0, "slow-cpu", RS_EACH(take_slow_cpu, &cfg), "RANK:USEC",
          "a program that launches late; may be repeated"},
         {RS_OPT_EACH, 0, "slow-link", RS_EACH(take_link, &cfg), "A-B:FACTOR",
          "a slow link between two ranks; may be repeated"},
+        {RS_OPT_EACH, 0, "late-credit", RS_EACH(take_late_credit, &cfg), "RANK:USEC",
+         "a receiver that posts late in each operation over the network; may be repeated"},
+        {RS_OPT_EACH, 0, "sporadic", RS_EACH(take_sporadic, &cfg), "RANK:PART:USEC",
+         "a GPU that computes longer in a part of the steps; may be repeated"},
+        {RS_OPT_EACH, 0, "warm-up", RS_EACH(take_warm_up, &cfg), "STEPS:USEC",
+         "the first steps take longer: the first one by USEC, each further one by less"},
+        {RS_OPT_EACH, 0, "pause", RS_EACH(take_pause, &cfg), "RANK|all@STEP:USEC",
+         "a program, or all, stand still once; may be repeated"},
+        {RS_OPT_EACH, 0, "profiler", RS_EACH(take_profiler, &cfg), "RANK|all@STEP:USEC",
+         "the same: a profiler starts; may be repeated"},
+        {RS_OPT_EACH, 0, "checkpoint", RS_EACH(take_checkpoint, &cfg), "RANK|all@STEPS:USEC",
+         "a checkpoint is written every so many steps, by one rank or by all; may be repeated"},
         {RS_OPT_EACH, 0, "mismatch", RS_EACH(take_mismatch, &cfg), "RANK@STEP",
          "a rank gives another count once; may be repeated"},
         {RS_OPT_DOUBLE, 0, "drop", &cfg.drop, "PART", "part of the callbacks of half of the processes is lost"},

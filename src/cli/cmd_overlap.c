@@ -16,6 +16,7 @@
 #include "cli/print/plain.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
+#include "conclude/report.h"
 #include "fields/overlap.h"
 #include "foreign/stages/stages.h"
 
@@ -296,6 +297,7 @@ static void overlap_print(const struct rs_profile *p)
     print_pipeline(p);
     print_annotations(p);
     print_launches(p);
+    if (p->steps.left_out) printf("%s\n", p->steps.left_out);
     for (size_t i = 0; i < p->nconclusion; i++) rs_plain_line(p->conclusion[i], stdout);
 }
 
@@ -306,7 +308,7 @@ struct options {
     bool exact;
     const char *stages;
     double fail_under; /* NAN: not asked for */
-    int warmup;
+    int warmup; /* -1: the start-up, and one chunk of a pipeline */
     struct rs_stage_pattern patterns[RS_STAGES_MAX];
     char names[RS_STAGES_MAX][64];
     uint32_t npatterns;
@@ -425,14 +427,20 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     struct rs_profile_options profile = {.filter = &o->common.filters.filter,
                                          .patterns = o->patterns,
                                          .npatterns = o->npatterns,
-                                         .warmup = (uint32_t)o->warmup};
+                                         .warmup = o->warmup < 0 ? 1 : (uint32_t)o->warmup,
+                                         .warmup_steps = o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup};
+    struct rs_report_options report = {.filter = profile.filter, .warmup = profile.warmup_steps};
+    bool *named = NULL;
     enum rs_status status = o->stages ? open_stages(o->stages, &file, err) : RS_OK;
+    if (status == RS_OK) status = rs_report_named(&named, m, &report, err);
+    profile.named = named;
     if (status == RS_OK && file.bad) {
         rs_warn(self->name, "%s: %s%s", o->stages, file.why, file.bad > 1 ? ", and more like it" : "");
         rs_warn(self->name, "%s: %" PRIu64 " line%s left out", o->stages, file.bad, file.bad == 1 ? "" : "s");
     }
     if (status == RS_OK && o->stages) status = use_stages(&profile, &file, o->stages, err);
     if (status == RS_OK) status = print(self, o, m, &profile, exit_status, err);
+    free(named);
     free(profile.times);
     rs_stage_file_free(&file);
     return status;
@@ -442,12 +450,13 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.fail_under = NAN, .warmup = 1};
+    struct options o = {.fail_under = NAN, .warmup = -1};
     const struct rs_opt opts[] = {
         {RS_OPT_EACH, 0, "stage", RS_EACH(take_stage, &o), "NAME=PATTERN",
          "a stage of a pipeline, by names of annotations or kernels; may be repeated"},
         {RS_OPT_STRING, 0, "stages", &o.stages, "FILE", "stages of a pipeline from CSV or JSON Lines; needs no IN"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "exclude the first N chunks of a pipeline (1)"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
+         "leave out the first N steps (the start-up), and chunks of a pipeline (1)"},
         {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit with 3 if the overlap score of a rank is below"},
         {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernel times to the ns, not rounded to whole us as HTA does"},
         {.kind = RS_OPT_END},

@@ -76,7 +76,6 @@ static void print_head(const struct rs_report *r)
             printf(", as the framework marked them");
         else if (s->counted_marked)
             printf(", %" PRIu32 " of them marked by the framework", s->counted_marked);
-        if (r->warmup) printf(", the first %" PRIu32 " left out", r->warmup);
     } else {
         printf(s->n ? "no step begins here" : "no steps found");
     }
@@ -84,6 +83,7 @@ static void print_head(const struct rs_report *r)
         printf("; all on one clock, to %s", rs_text_ns(b->totals.error_ns).s);
     else if (b->totals.error_ns > 0)
         printf("; clock error up to %s", rs_text_ns(b->totals.error_ns).s);
+    if (r->layout.text) printf("\nlayout: %s", r->layout.text);
     printf("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->totals.compared).s,
            rs_text_count(b->totals.compared - b->totals.ties).s, rs_text_count(b->totals.ties).s,
            plural(b->totals.ties));
@@ -103,6 +103,7 @@ static void print_head(const struct rs_report *r)
     }
     if (b->totals.mismatches) printf("; %s with mismatched arguments", rs_text_count(b->totals.mismatches).s);
     printf("\n");
+    if (s->left_out) printf("%s\n", s->left_out);
     if (b->from_ns == RS_TIME_NONE) return;
     printf("operations from %s to %s. ", rs_zero_moment(r->view.model, b->from_ns).s,
            rs_zero_moment(r->view.model, b->to_ns).s);
@@ -224,6 +225,32 @@ static void print_stragglers(const struct rs_report *r)
     print_more(all, MOST_ROWS);
 }
 
+static void print_compute(const struct rs_report *r)
+{
+    const struct rs_compute *c = &r->compute;
+    if (!c->n) return;
+    struct rs_table t = {0};
+    static const char *const numbers[] = {"equals", "compute", "of equals", "longer by", "ratio", "steps"};
+    rs_table_column(&t, RS_RIGHT, "rank");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "why");
+    for (uint32_t i = 0; i < c->n && i < MOST_ROWS; i++) {
+        const struct rs_compute_row *x = &c->rows[i];
+        const char *kernel = x->nkernels ? rs_model_name_text(r->view.model, x->kernels[0].name) : "?";
+        cell_rank(&t, r, x->rank_id);
+        rs_table_cell(&t, "%" PRIu32, x->equals);
+        cell_ns(&t, x->usual_ns + x->excess_ns, true);
+        cell_ns(&t, x->usual_ns, true);
+        cell_ns(&t, x->excess_ns, true);
+        rs_table_cell(&t, "%.2f (%.2f-%.2f)", x->ratio, x->ratio_low, x->ratio_high);
+        rs_table_cell(&t, "%" PRIu32 " of %" PRIu32, x->late, x->steps);
+        rs_table_cell(&t, "%s: %.60s", rs_compute_why(x), kernel);
+    }
+    printf("\nGPUs that compute longer than their equals, per step\n");
+    print_table(&t);
+    print_more(c->n, MOST_ROWS);
+}
+
 static void print_network(const struct rs_report *r)
 {
     static const char *const numbers[] = {"peer",   "bytes", "messages", "net GB/s", "own GPU",
@@ -258,15 +285,15 @@ static void print_network(const struct rs_report *r)
     print_more(r->network.nrows, MOST_ROWS);
 }
 
-static void print_outliers(const struct rs_report *r)
+static void print_one_offs(const struct rs_report *r)
 {
     struct rs_table t = {0};
-    if (!r->outliers.n || !r->view.model->aligned) return; /* else steps begin on one clock and end on another */
+    if (!r->one_offs.n || !r->view.model->aligned) return; /* else steps begin on one clock and end on another */
     static const char *const numbers[] = {"step", "at", "took", "usual"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
     rs_table_column(&t, RS_LEFT, "what differed");
-    for (uint32_t i = 0; i < r->outliers.n && i < MOST_ROWS; i++) {
-        const struct rs_outlier *x = &r->outliers.rows[i];
+    for (uint32_t i = 0; i < r->one_offs.n && i < MOST_ROWS; i++) {
+        const struct rs_one_off *x = &r->one_offs.rows[i];
         if (x->mark != RS_NONE)
             rs_table_cell(&t, "%" PRIu32 " (#%" PRIu32 ")", x->step, x->mark);
         else
@@ -274,11 +301,11 @@ static void print_outliers(const struct rs_report *r)
         rs_table_cell(&t, "%s", rs_zero_moment(r->view.model, x->from_ns).s);
         cell_ns(&t, x->duration_ns, true);
         cell_ns(&t, x->usual_ns, true);
-        rs_table_cell(&t, "%s", x->what);
+        rs_table_cell(&t, "%s%s", x->text, x->left_out ? "; left out" : "");
     }
     printf("\nsteps that took longer than usual\n");
     print_table(&t);
-    print_more(r->outliers.n, MOST_ROWS);
+    print_more(r->one_offs.n, MOST_ROWS);
 }
 
 static void print_course(const struct rs_report *r)
@@ -459,8 +486,9 @@ static void report_print(const struct rs_report *r, const struct rs_differences 
     if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
     if (r->basis.totals.ops) { /* else steps are of what was filtered away */
         print_stragglers(r);
+        print_compute(r);
         print_network(r);
-        print_outliers(r);
+        print_one_offs(r);
         print_course(r);
     }
     print_statistics(&r->statistics);
@@ -634,7 +662,7 @@ static void print_nccl_tests(const struct rs_report *r, bool by_comm)
 struct options {
     struct rs_common common;
     const char *every;
-    int by, table, warmup; /* table -1: the report */
+    int by, table, warmup; /* table -1: the report; warmup -1: the start-up */
     struct rs_report_options report;
     struct rs_reference_files reference;
 };
@@ -687,7 +715,7 @@ static bool take_every(struct rs_report_options *o, const char *text)
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.table = -1};
+    struct options o = {.table = -1, .warmup = -1};
     const struct rs_opt opts[] = {
         {RS_OPT_WORD, 0, "by", &o.by, "class|comm", "functions by class of communicators, or by communicator (class)"},
         {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
@@ -695,7 +723,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_WORD, 0, "table", &o.table, "nccl-tests", "achieved bandwidth, in the format of nccl-tests"},
         {RS_OPT_EACH, 0, "reference", RS_EACH(rs_reference_file, &o.reference), "FILE",
          "output of nccl-tests, to compare bandwidth with; may be repeated"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "exclude the first N steps (0)"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (those recognised as start-up)"},
         {.kind = RS_OPT_END},
     };
     int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
@@ -704,7 +732,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (o.every && !take_every(&o.report, o.every))
         return rs_opt_usage(self, "--every takes a time (60s, 500ms), STEP or a number of steps (10steps), not '%s'",
                             o.every);
-    o.report.warmup = (uint32_t)o.warmup;
+    o.report.warmup = o.warmup < 0 ? RS_NONE : (uint32_t)o.warmup;
     if (o.table >= 0 && (o.common.json || o.every || o.reference.n || o.common.filters.has_level))
         return rs_opt_usage(self, "--table prints nothing else: not with --json (which has it as by_func), --every, "
                                   "--level or --reference");

@@ -14,6 +14,7 @@
     X(report) \
     X(overlap) \
     X(critical) \
+    X(whatif) \
     X(hang) \
     X(view) \
     X(serve) \

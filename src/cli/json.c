@@ -1,10 +1,14 @@
 #include "cli/json.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "cli/settings.h"
 #include "fields/communicator.h"
 #include "fields/course.h"
 #include "fields/report.h"
 #include "fields/statistics.h"
+#include "fields/whatif.h"
 
 void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
 {
@@ -52,10 +56,12 @@ void rs_clocks_json(struct rs_json *j, struct rs_model *m, const struct rs_clock
     }
 }
 
-void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, const struct rs_life *life)
+void rs_comms_json(struct rs_json *j, const struct rs_model *m, const struct rs_job_layout *layout, uint32_t comm,
+                   const struct rs_life *life)
 {
     struct rs_comm_fields row;
     rs_comm_fields_make(&row, m, comm, life);
+    row.layout = layout;
     rs_out_json(j, &rs_out_communicator, &row);
     rs_json_newline(j);
 }
@@ -103,6 +109,17 @@ static void lateness(struct rs_json *j, const struct rs_report *r)
     rs_json_end(j);
 }
 
+static void findings(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "findings");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->findings.n; i++)
+        rs_out_json(j, &rs_out_finding, &(struct rs_finding_fields){r, &r->findings.rows[i]});
+    rs_json_end(j);
+    rs_json_key(j, "whatif");
+    rs_out_json(j, &rs_out_whatif, &(struct rs_whatif_fields){&r->whatif});
+}
+
 /* ---- network ---- */
 
 static void network(struct rs_json *j, const struct rs_report *r)
@@ -119,6 +136,34 @@ static void network(struct rs_json *j, const struct rs_report *r)
     rs_json_end(j);
 }
 
+/* ---- who does the same ---- */
+
+static void roles(struct rs_json *j, const struct rs_report *r)
+{
+    const struct rs_roles *x = &r->roles;
+    uint32_t nranks = r->view.model->nranks, *first = rs_zalloc((size_t)x->n + 2, sizeof *first);
+    uint32_t *ranks = rs_alloc(((size_t)nranks + 1) * sizeof *ranks);
+    for (uint32_t i = 0; i < x->n; i++) first[i + 2] = first[i + 1] + x->size[i];
+    for (uint32_t i = 0; i < nranks; i++)
+        if (x->of[i] != RS_NONE) ranks[first[x->of[i] + 1]++] = i;
+    rs_json_key(j, "roles");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < x->n; i++)
+        rs_out_json(j, &rs_out_role, &(struct rs_role_fields){r, i, ranks + first[i], x->size[i]});
+    rs_json_end(j);
+    free(first);
+    free(ranks);
+}
+
+static void layout(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "layout");
+    rs_out_json(j, &rs_out_layout, &(struct rs_layout_fields){&r->layout});
+    roles(j, r);
+    rs_json_key(j, "compute");
+    rs_out_json(j, &rs_out_compute, &(struct rs_compute_fields){r});
+}
+
 /* ---- steps ---- */
 
 static void steps(struct rs_json *j, const struct rs_report *r)
@@ -127,8 +172,8 @@ static void steps(struct rs_json *j, const struct rs_report *r)
     rs_out_json(j, &rs_out_steps, &(struct rs_steps_fields){r});
     rs_json_key(j, "outlier_steps");
     rs_json_array(j);
-    for (uint32_t i = 0; i < r->outliers.n; i++)
-        rs_out_json(j, &rs_out_outlier_step, &(struct rs_outlier_fields){r, &r->outliers.rows[i]});
+    for (uint32_t i = 0; i < r->one_offs.n; i++)
+        rs_out_json(j, &rs_out_outlier_step, &(struct rs_one_off_fields){r, &r->one_offs.rows[i]});
     rs_json_end(j);
     rs_json_key(j, "course");
     rs_json_array(j);
@@ -191,7 +236,9 @@ void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct r
     by_func(j, r);
     stragglers(j, r);
     lateness(j, r);
+    findings(j, r);
     network(j, r);
+    layout(j, r);
     steps(j, r);
     statistics(j, r);
     rs_settings_json(j, settings);

@@ -23,7 +23,8 @@ void rs_rank_json(struct rs_json *j, const struct rs_model *m, uint32_t rank_id)
 /* One line per row of `clocks`. */
 void rs_clocks_json(struct rs_json *j, struct rs_model *m, const struct rs_clock_rows *rows);
 /* A communicator as a line of `comms`. */
-void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, const struct rs_life *life);
+void rs_comms_json(struct rs_json *j, const struct rs_model *m, const struct rs_job_layout *layout, uint32_t comm,
+                   const struct rs_life *life);
 /* The object of `report`. `reference`: what the report was compared with; NULL: nothing. */
 void rs_report_json(struct rs_json *j, const struct rs_report *report, const struct rs_differences *settings,
                     const struct rs_reference_files *reference);

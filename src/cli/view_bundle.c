@@ -61,12 +61,14 @@ static enum rs_status array(char **text, write_fn write, const struct maker *x, 
 
 static enum rs_status write_comms(const struct maker *x, struct rs_json *j, struct rs_err *err)
 {
-    (void)err;
+    struct rs_job_layout layout;
+    RS_TRY(rs_job_layout_of(&layout, x->m, err));
     for (uint32_t i = 0; i < x->m->ncomms && !rs_json_failed(j); i++) {
         if (x->m->comms[i].over != RS_NONE) continue;
         struct rs_life life = rs_comms_life(x->m, i);
-        rs_comms_json(j, x->m, i, &life);
+        rs_comms_json(j, x->m, &layout, i, &life);
     }
+    rs_job_layout_free(&layout);
     return RS_OK;
 }
 
@@ -82,7 +84,8 @@ static enum rs_status write_clocks(const struct maker *x, struct rs_json *j, str
 
 static enum rs_status write_report(const struct maker *x, struct rs_json *j, struct rs_err *err)
 {
-    struct rs_report_options options = {.filter = &x->filters->filter, .network = x->filters->level != RS_LEVEL_OPS};
+    struct rs_report_options options = {
+        .filter = &x->filters->filter, .network = x->filters->level != RS_LEVEL_OPS, .warmup = RS_NONE};
     struct rs_differences settings;
     struct rs_report r;
     rs_differences_find(&settings, x->in);

@@ -1,4 +1,4 @@
-/* Everything that `ringscope report` reports: functions, stragglers, the network, outliers among steps, the run over
+/* Everything that `ringscope report` reports: functions, stragglers, the network, steps that took far longer than usual, the run over
  * time, and the conclusion.
  *
  * Made from a joined model, which it borrows and which must stay valid. Owns everything else until rs_report_free().
@@ -9,18 +9,23 @@
 #include "analyse/bandwidth.h"
 #include "analyse/course.h"
 #include "analyse/network.h"
-#include "analyse/outliers.h"
+#include "analyse/one_offs.h"
 #include "analyse/reached.h"
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
+#include "conclude/compute.h"
+#include "conclude/findings.h"
+#include "conclude/layout.h"
 #include "join/totals.h"
+
+enum { RS_REPORT_SENTENCES = 5 };
 
 struct rs_report_options {
     const struct rs_filter *filter; /* resolved */
     bool by_comm; /* rows of functions by communicator, not by class */
     bool network;
-    uint32_t warmup; /* steps to leave out */
+    uint32_t warmup; /* steps to leave out; RS_NONE: the start-up */
     int64_t every_ns; /* windows over time; 0: none */
     uint32_t every_steps;
     const struct rs_reference *reference; /* sorted; NULL: none */
@@ -41,21 +46,32 @@ struct rs_report {
     struct rs_view view;
     struct rs_report_basis basis;
     struct rs_steps steps;
-    uint32_t warmup; /* steps left out */
+    struct rs_job_layout layout;
+    struct rs_roles roles;
+    struct rs_compute compute; /* of equals, where kernels are known */
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
     struct rs_stragglers stragglers;
     struct rs_matrix network;
-    struct rs_outliers outliers;
+    struct rs_one_offs one_offs;
     struct rs_course course;
     struct rs_statistics statistics; /* of inputs without a time axis */
-    char **conclusion;
+    struct rs_view all; /* all operations in the window, whatever the other filters */
+    struct rs_whatif whatif; /* of these */
+    struct rs_findings findings;
+    char **conclusion; /* at most RS_REPORT_SENTENCES, the most important first */
     uint32_t nconclusion;
+    bool *named; /* by rank id: the conclusion names the rank, or its host, as late */
 };
 
 enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
                               struct rs_err *err);
 void rs_report_free(struct rs_report *r);
+
+/* The ranks that the conclusion of a report names, by rank id, for those who speak of late ranks, too: the caller frees
+ * *named. */
+enum rs_status rs_report_named(bool **named, struct rs_model *m, const struct rs_report_options *options,
+                               struct rs_err *err);
 
 /* Whether a straggler's cost is listed: above 0.1 % of the run and ten times the clock error. */
 bool rs_report_matters(const struct rs_report *r, const struct rs_straggler *s);

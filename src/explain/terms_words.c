@@ -18,6 +18,14 @@ static const struct rs_term terms[] = {
      "How much later a rank started than all others, summed over operations: what fixing it alone could save, at "
      "most."},
     {"straggler", "word", "A rank or host that the others wait for; ranked by cost, not by how often it is last."},
+    {"layout", "word",
+     "How the ranks of a job are divided: tensor (tp), pipeline (pp), data (dp), expert (ep) and context (cp) parallel "
+     "groups."},
+    {"role", "word",
+     "What a rank does per step: the collectives of its communicators, its sends and receives, its stage of the "
+     "pipeline."},
+    {"equals", "word",
+     "Ranks of the same role. A rank is compared with its equals only; one without equals is not judged."},
     {"inherited", "word", "Lateness of a rank caused by an operation on another communicator; counted where it began."},
     {"exposed", "word",
      "Communication without concurrent compute on that GPU: it makes the step longer. Hidden communication does not."},

@@ -101,6 +101,22 @@ static void write_members(struct rs_json *j, const void *row)
 const struct rs_out_table rs_out_communicator = {
     "communicator", "comms --json", communicator, sizeof communicator / sizeof *communicator, NULL, NULL};
 
+/* ---- the layout ---- */
+
+static struct rs_value size_of(const struct rs_layout_fields *r, enum rs_dimension d)
+{
+    return r->layout->size[d] ? rs_v_uint(r->layout->size[d]) : rs_v_null();
+}
+
+#define RS_ROWS_FILE "fields/layout.inc"
+#define RS_ROW struct rs_layout_fields
+#define RS_GET(id) layout_##id
+#define RS_FIELDS static const struct rs_out_field layout[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_layout = {
+    "layout", "report --json: layout", layout, sizeof layout / sizeof *layout, NULL, NULL};
+
 /* ---- one of its ranks ---- */
 
 #define MEMBER (&r->m->members[r->member])

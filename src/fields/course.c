@@ -22,7 +22,7 @@ const struct rs_out_table rs_out_steps = {"steps", "report --json: steps", steps
                                           NULL};
 
 #define RS_ROWS_FILE "fields/outlier_step.inc"
-#define RS_ROW struct rs_outlier_fields
+#define RS_ROW struct rs_one_off_fields
 #define RS_GET(id) outlier_get_##id
 #define RS_FIELDS static const struct rs_out_field outlier_step[]
 #include "fields/table.inc"

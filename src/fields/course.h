@@ -9,9 +9,9 @@ struct rs_steps_fields {
     const struct rs_report *report;
 };
 
-struct rs_outlier_fields {
+struct rs_one_off_fields {
     const struct rs_report *report;
-    const struct rs_outlier *row;
+    const struct rs_one_off *row;
 };
 
 struct rs_course_fields {

@@ -3,11 +3,13 @@
 #define RS_FIELDS_CRITICAL_H
 
 #include "analyse/critical.h"
+#include "analyse/steps.h"
 #include "fields/field.h"
 
 struct rs_critical_fields {
     const struct rs_critical *path;
     const struct rs_view *view;
+    const struct rs_steps *steps;
 };
 
 #endif

@@ -54,6 +54,7 @@ const struct rs_out_table *rs_out_table(size_t index)
                                                         &rs_out_function,
                                                         &rs_out_straggler,
                                                         &rs_out_lateness,
+                                                        &rs_out_finding,
                                                         &rs_out_network,
                                                         &rs_out_slow_link,
                                                         &rs_out_run,
@@ -65,6 +66,10 @@ const struct rs_out_table *rs_out_table(size_t index)
                                                         &rs_out_damage,
                                                         &rs_out_note,
                                                         &rs_out_init,
+                                                        &rs_out_layout,
+                                                        &rs_out_role,
+                                                        &rs_out_compute,
+                                                        &rs_out_slow_gpu,
                                                         &rs_out_steps,
                                                         &rs_out_outlier_step,
                                                         &rs_out_course,
@@ -83,7 +88,9 @@ const struct rs_out_table *rs_out_table(size_t index)
                                                         &rs_out_annotation,
                                                         &rs_out_critical,
                                                         &rs_out_critical_row,
-                                                        &rs_out_critical_segment};
+                                                        &rs_out_critical_segment,
+                                                        &rs_out_whatif,
+                                                        &rs_out_whatif_case};
     return index < sizeof tables / sizeof *tables ? tables[index] : NULL;
 }
 

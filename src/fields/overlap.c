@@ -58,6 +58,12 @@ static bool has_compute(const struct rs_overlap_fields *r)
 
 static void write_exact(struct rs_json *j, const void *row);
 
+static const char *steps_how(const struct rs_profile_row *row)
+{
+    const struct rs_markers *s = &row->steps;
+    return rs_steps_how(s->n + s->warmup, s->marked + s->warmup_marked);
+}
+
 static void write_step_times(struct rs_json *j, const void *row)
 {
     rs_out_quantiles_json(j, &((const struct rs_overlap_fields *)row)->row->step_ns);

@@ -5,15 +5,16 @@
 
 enum { SMALL_BYTES = 64 * 1024 };
 
-static uint64_t stream_of(int rank)
+static uint64_t stream_of(int rank, enum rs_gen_stream stream)
 {
-    return 0x5500000000u + (uint64_t)rank % 64 * 0x100;
+    return 0x5500000000u + (uint64_t)rank % 64 * 0x100 + (uint64_t)stream * 0x10000;
 }
 
 /* A thread in a call: time advances by about what each action takes. */
 struct thread {
     struct rs_gen_slot *slot;
     int64_t t;
+    struct rs_gen_rng rng;
     uint64_t bits;
 };
 
@@ -42,13 +43,14 @@ static int64_t call_time(struct rs_gen_job *j, int rank)
 static void begin(struct rs_gen_job *j, struct thread *a, int rank)
 {
     struct rs_gen_process *p = rs_gen_process_of(j, rank);
-    *a = (struct thread){.slot = p->a, .t = call_time(j, rank), .bits = rs_gen_next(&j->rng)};
+    *a = (struct thread){.slot = p->a, .t = call_time(j, rank), .rng = rs_gen_noise(j, rank, RS_GEN_FOR_CALL)};
+    a->bits = rs_gen_next(&a->rng);
     if (p->recorded) rs_gen_file_until(&p->file, a->t);
 }
 
-static void end(struct rs_gen_job *j, const struct thread *a, int rank)
+static void end(struct rs_gen_job *j, struct thread *a, int rank)
 {
-    rs_gen_process_of(j, rank)->cpu = a->t + 4000 + rs_gen_below(&j->rng, 8000);
+    rs_gen_process_of(j, rank)->cpu = a->t + 4000 + rs_gen_below(&a->rng, 8000);
 }
 
 /* ---- collectives ---- */
@@ -63,7 +65,7 @@ static uint64_t coll_api(struct rs_gen_job *j, struct thread *a, const struct rs
 {
     const uint64_t args[3] = {c->count,
                               (uint32_t)c->root | (uint64_t)(RS_GEN_S_FUNC + c->func) << 32 | dtype_of(c) << 48,
-                              stream_of(c->comm->ranks[m])};
+                              stream_of(c->comm->ranks[m], c->stream)};
     uint64_t h = rs_gen_start(a->slot, after(a, 80), RS_K_COLL_API, group, c->comm->ctx[m], 0, captured, args, 3);
     struct rs_gen_slot *s = a->slot;
     if (captured && s->file->header.ring_end && !s->off && !s->loss) { /* replays name it long after */
@@ -76,10 +78,11 @@ static uint64_t coll_api(struct rs_gen_job *j, struct thread *a, const struct rs
     return h;
 }
 
-static void kernel_launch(struct rs_gen_job *j, struct thread *a, const struct rs_gen_comm *c, int m, uint64_t group)
+static void kernel_launch(struct rs_gen_job *j, struct thread *a, const struct rs_gen_comm *c, int m, uint64_t group,
+                          enum rs_gen_stream on)
 {
     int rank = c->ranks[m];
-    const uint64_t stream = stream_of(rank);
+    const uint64_t stream = stream_of(rank, on);
     j->kl[m] = after(a, 2500);
     if (j->cfg->api < 5) {
         after(a, 2600);
@@ -138,7 +141,7 @@ void rs_gen_call_coll(struct rs_gen_job *j, const struct rs_gen_coll *c, int fir
     for (int i = 0; i < n && j->cfg->api >= 5; i++) api[i] = coll_api(j, &a, c, first + i, g, false);
     if (j->cfg->api >= 5) rs_gen_state(a.slot, after(&a, 120), g, RS_ST_GROUP_END_API_START);
     for (int i = n - 1; i >= 0; i--) {
-        kernel_launch(j, &a, c->comm, first + i, g);
+        kernel_launch(j, &a, c->comm, first + i, g, c->stream);
         plan(j, &a, c, first + i, api[i]);
     }
     if (j->cfg->api >= 5) rs_gen_stop(a.slot, after(&a, 100), g);
@@ -156,7 +159,7 @@ void rs_gen_call_capture(struct rs_gen_job *j, const struct rs_gen_coll *c, int 
     for (int i = 0; i < n; i++) api[first + i] = coll_api(j, &a, c, first + i, g, true);
     rs_gen_state(a.slot, after(&a, 120), g, RS_ST_GROUP_END_API_START);
     for (int i = n - 1; i >= 0; i--) {
-        kernel_launch(j, &a, c->comm, first + i, g);
+        kernel_launch(j, &a, c->comm, first + i, g, c->stream);
         if (report) plan(j, &a, c, first + i, api[first + i]);
     }
     rs_gen_stop(a.slot, after(&a, 100), g);
@@ -184,7 +187,7 @@ void rs_gen_call_replay(struct rs_gen_job *j, const struct rs_gen_coll *c, int m
 /* ---- point to point ---- */
 
 void rs_gen_call_p2p(struct rs_gen_job *j, struct rs_gen_comm *comm, int m, const struct rs_gen_task *tasks, int n,
-                     const int *order, int depth, uint64_t *handles)
+                     const int *order, int depth, enum rs_gen_stream stream, uint64_t *handles)
 {
     struct thread a;
     int rank = comm->ranks[m], channels = j->cfg->channels >= 4 ? 2 : 1;
@@ -195,13 +198,13 @@ void rs_gen_call_p2p(struct rs_gen_job *j, struct rs_gen_comm *comm, int m, cons
         const struct rs_gen_task *k = &tasks[i];
         const uint64_t args[3] = {
             k->count, (uint64_t)(RS_GEN_S_FUNC + (k->send ? RS_GEN_SEND : RS_GEN_RECV)) | (uint64_t)RS_GEN_S_BF16 << 16,
-            stream_of(rank)};
+            stream_of(rank, stream)};
         api[i] = rs_gen_start(a.slot, after(&a, 50), RS_K_P2P_API, g, comm->ctx[m], 0, 0, args, 3);
         rs_gen_stop(a.slot, after(&a, 120), api[i]);
         rs_gen_truth_note(j->truth, a.slot, k->op, rank, RS_GEN_LOST_API);
     }
     if (j->cfg->api >= 5) rs_gen_state(a.slot, after(&a, 120), g, RS_ST_GROUP_END_API_START);
-    kernel_launch(j, &a, comm, m, g);
+    kernel_launch(j, &a, comm, m, g, stream);
     uint64_t group = rs_gen_start(a.slot, after(&a, 300), RS_K_GROUP, 0, comm->ctx[m], 0, 0, NULL, 0);
     rs_gen_truth_note(j->truth, a.slot, n ? tasks[0].op : 0, rank, RS_GEN_LOST_API);
     for (int i = 0; i < n; i++) {

@@ -16,6 +16,7 @@ struct rs_gen_coll {
     uint64_t bytes; /* of nccl-tests: all ranks' together for AllGather and ReduceScatter */
     uint64_t seq, op;
     uint32_t buffer; /* number of the program's buffer: determines addresses */
+    enum rs_gen_stream stream;
 };
 
 /* A send or receive of a group call. */
@@ -38,6 +39,6 @@ void rs_gen_call_replay(struct rs_gen_job *job, const struct rs_gen_coll *coll, 
 
 /* One member's tasks; handles of the P2p by task. `order` lists them as NCCL plans them. */
 void rs_gen_call_p2p(struct rs_gen_job *job, struct rs_gen_comm *comm, int member, const struct rs_gen_task *tasks,
-                     int n, const int *order, int depth, uint64_t *handles);
+                     int n, const int *order, int depth, enum rs_gen_stream stream, uint64_t *handles);
 
 #endif

@@ -121,8 +121,7 @@ void rs_gen_fact_info(struct rs_gen_file *f, int64_t t, const char *key, const c
 
 static struct rs_clock_bracket bracket(struct rs_gen_file *f, int64_t t, bool wall)
 {
-    int64_t width = 30 + rs_gen_below(&f->disk->rng, 24),
-            at = t + 8 + rs_gen_below(&f->disk->rng, (uint32_t)width - 15);
+    int64_t width = 30 + rs_gen_below(&f->rng, 24), at = t + 8 + rs_gen_below(&f->rng, (uint32_t)width - 15);
     return (struct rs_clock_bracket){
         .before = rs_gen_host_tick(f->host, t),
         .after = rs_gen_host_tick(f->host, t + width),
@@ -148,9 +147,9 @@ void rs_gen_file_until(struct rs_gen_file *f, int64_t t)
 /* ---- life ---- */
 
 enum rs_status rs_gen_file_open(struct rs_gen_file *f, struct rs_gen_disk *disk, struct rs_gen_host *host, uint32_t pid,
-                                uint32_t nonce, int64_t t, uint64_t ring_bytes, uint32_t nslots)
+                                uint32_t nonce, int64_t t, uint64_t ring_bytes, uint32_t nslots, uint64_t seed)
 {
-    *f = (struct rs_gen_file){.disk = disk, .host = host, .nslots = nslots, .facts_generation = 1};
+    *f = (struct rs_gen_file){.disk = disk, .host = host, .nslots = nslots, .facts_generation = 1, .rng = {seed}};
     f->facts = rs_zalloc(RS_GEN_WORDS, sizeof *f->facts);
     f->slots = rs_zalloc(nslots, sizeof *f->slots);
     snprintf(f->path, sizeof f->path, "%s/%s.%u.rsc", disk->dir, host->name, pid);

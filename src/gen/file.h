@@ -18,7 +18,6 @@
 struct rs_gen_disk {
     const char *dir;
     struct rs_codec *codec;
-    struct rs_gen_rng rng; /* for brackets of clock samples */
     struct rs_err err; /* the first failure */
 };
 
@@ -41,12 +40,14 @@ struct rs_gen_file {
     struct rs_gen_slot **slots;
     uint32_t nslots;
     int64_t next_second; /* true ns of the next sample */
+    struct rs_gen_rng rng; /* for brackets of clock samples */
     uint32_t slot_limit; /* a record may begin below this word; less than the recorder's in small rings */
 };
 
-/* Creates the file and its first facts. `ring_bytes` 0: everything is kept. */
+/* Creates the file and its first facts. `ring_bytes` 0: everything is kept. `seed` is for its clock samples. */
 enum rs_status rs_gen_file_open(struct rs_gen_file *file, struct rs_gen_disk *disk, struct rs_gen_host *host,
-                                uint32_t pid, uint32_t nonce, int64_t t, uint64_t ring_bytes, uint32_t nslots);
+                                uint32_t pid, uint32_t nonce, int64_t t, uint64_t ring_bytes, uint32_t nslots,
+                                uint64_t seed);
 void rs_gen_file_free(struct rs_gen_file *file);
 
 void rs_gen_fact(struct rs_gen_file *file, enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes,

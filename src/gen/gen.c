@@ -1,191 +1,7 @@
 #include "gen/gen.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "gen/hang.h"
-#include "gen/op.h"
-
-/* ---- steps of the workloads ---- */
-
-enum { GEN_MAX_CAPTURED = 16 };
-
-/* The captured operations, kept between steps. Freed by gen_workload_free(). */
-struct gen_programs {
-    struct rs_gen_capture captured[GEN_MAX_CAPTURED];
-    int ncaptured;
-};
-
-const char *const rs_gen_workload_names[RS_GEN_WORKLOADS] = {"ddp", "tpdp", "pipeline", "alltoall", "graph", "mix"};
-
-enum { TINY = 4096 };
-
-/* Every rank computes a part of its step before its next operation, each a little differently. */
-static void compute(struct rs_gen_job *j, int rank, double part)
-{
-    struct rs_gen_rank *r = &j->ranks[rank];
-    double spread = 1 + 0.01 * rs_gen_normal(&j->rng);
-    r->compute += (int64_t)(j->cfg->compute_us * 1e3 * part * (spread > 0.5 ? spread : 0.5));
-}
-
-static void compute_all(struct rs_gen_job *j, double part)
-{
-    for (int r = 0; r < j->cfg->ranks; r++) compute(j, r, part);
-}
-
-/* Sizes of buckets: the largest first, a tiny one last. */
-static uint64_t bucket_bytes(const struct rs_gen_config *c, int i)
-{
-    if (i == c->buckets - 1 && i) return TINY;
-    uint64_t bytes = (uint64_t)c->bytes >> (i % 4);
-    return bytes > TINY ? bytes : TINY;
-}
-
-static void ddp(struct rs_gen_job *j)
-{
-    const struct rs_gen_config *c = j->cfg;
-    compute_all(j, 0.4);
-    for (int b = 0; b < c->buckets; b++) {
-        compute_all(j, 0.6 / c->buckets);
-        rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, bucket_bytes(c, b), 0, (uint32_t)b);
-    }
-}
-
-static void tpdp(struct rs_gen_job *j)
-{
-    const struct rs_gen_config *c = j->cfg;
-    int per_host = c->ranks / c->hosts;
-    for (int l = 0; l < c->layers; l++) {
-        compute_all(j, 0.9 / c->layers);
-        for (int h = 0; h < c->hosts; h++)
-            rs_gen_op_coll(j, j->tp + h, RS_GEN_ALLREDUCE, (uint64_t)c->bytes / 4, 0, (uint32_t)l);
-    }
-    compute_all(j, 0.1);
-    for (int l = 0; l < per_host; l++) rs_gen_op_coll(j, j->dp + l, RS_GEN_REDUCESCATTER, (uint64_t)c->bytes, 0, 20);
-    for (int l = 0; l < per_host; l++) rs_gen_op_coll(j, j->dp + l, RS_GEN_ALLGATHER, (uint64_t)c->bytes, 0, 21);
-    for (int l = 0; l < per_host; l++) rs_gen_op_coll(j, j->dp + l, RS_GEN_ALLREDUCE, TINY, 0, 22);
-    if (j->world >= 0) rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, 0, 23);
-}
-
-/* One boundary between stages, in all lanes side by side. */
-static void hop(struct rs_gen_job *j, struct rs_gen_pair *pairs, int lanes, int from, int to)
-{
-    for (int l = 0; l < lanes; l++) {
-        int src = from * lanes + l, dst = to * lanes + l;
-        pairs[l] = (struct rs_gen_pair){.src = src, .dst = dst, .bytes = (uint64_t)j->cfg->bytes / 8};
-    }
-    rs_gen_op_pairs(j, j->world, pairs, lanes, 1, false);
-}
-
-/* Stages of neighbouring ranks: at most 8, each `lanes` wide. Micro-batches go forward, then back. */
-static void pipeline(struct rs_gen_job *j)
-{
-    const struct rs_gen_config *c = j->cfg;
-    int stages = c->ranks < 8 ? c->ranks : 8;
-    while (c->ranks % stages) stages--;
-    int lanes = c->ranks / stages;
-    struct rs_gen_pair *pairs = rs_zalloc((size_t)lanes, sizeof *pairs);
-    double part = 0.5 / c->microbatches;
-    if (j->step % 4 == 0 && c->api != 6) /* 2.29 to 2.30 report only the API call of broadcasts */
-        rs_gen_op_coll(j, j->world, RS_GEN_BROADCAST, (uint64_t)c->bytes / 16, 0, 30);
-    for (int b = 0; b < c->microbatches; b++)
-        for (int s = 0; s < stages; s++) {
-            for (int l = 0; l < lanes; l++) compute(j, s * lanes + l, part);
-            if (s + 1 < stages) hop(j, pairs, lanes, s, s + 1);
-        }
-    for (int b = 0; b < c->microbatches; b++)
-        for (int s = stages - 1; s >= 0; s--) {
-            for (int l = 0; l < lanes; l++) compute(j, s * lanes + l, part);
-            if (s > 0) hop(j, pairs, lanes, s, s - 1);
-        }
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, (uint64_t)c->bytes / 2, 0, 0);
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, 0, 31);
-    free(pairs);
-}
-
-static void alltoall(struct rs_gen_job *j)
-{
-    const struct rs_gen_config *c = j->cfg;
-    int n = c->ranks, npairs = 0;
-    struct rs_gen_pair *pairs = rs_zalloc((size_t)n * (size_t)n, sizeof *pairs);
-    uint64_t each = ((uint64_t)c->bytes / 4 / (uint64_t)n) & ~UINT64_C(1);
-    if (each < 2) each = 2;
-    compute_all(j, 0.4);
-    for (int s = 0; s < n; s++)
-        for (int d = 0; d < n; d++) pairs[npairs++] = (struct rs_gen_pair){s, d, each};
-    rs_gen_op_pairs(j, j->world, pairs, npairs, 1, true);
-    /* Tokens of experts: uneven, and some pairs exchange nothing. */
-    compute_all(j, 0.4);
-    npairs = 0;
-    for (int s = 0; s < n; s++)
-        for (int d = 0; d < n; d++) {
-            uint64_t x = rs_gen_next(&j->rng);
-            if (s == d || (n > 2 && x % 5 == 0)) continue;
-            pairs[npairs++] = (struct rs_gen_pair){s, d, (each / 4 + (x >> 8) % each + 2) & ~UINT64_C(1)};
-        }
-    rs_gen_op_pairs(j, j->world, pairs, npairs, 2, true);
-    compute_all(j, 0.2);
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, (uint64_t)c->bytes / 2, 0, 0);
-    free(pairs);
-}
-
-static void graph(struct rs_gen_job *j, struct gen_programs *p)
-{
-    const struct rs_gen_config *c = j->cfg;
-    int want = c->buckets < GEN_MAX_CAPTURED ? c->buckets : GEN_MAX_CAPTURED;
-    if (c->ranks < 2) return; /* NCCL does not report collectives of one rank */
-    if (!p->ncaptured) {
-        rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, 0, 40); /* warming up, not captured */
-        for (; p->ncaptured < want; p->ncaptured++)
-            rs_gen_op_capture(j, j->world, bucket_bytes(c, p->ncaptured), (uint32_t)p->ncaptured,
-                              &p->captured[p->ncaptured]);
-    }
-    for (int i = 0; i < p->ncaptured; i++) {
-        compute_all(j, 1.0 / p->ncaptured);
-        rs_gen_op_replay(j, &p->captured[i]);
-    }
-}
-
-/* Programs read their loss at the end of a step: the thread waits for its GPUs. */
-static void begin_step(struct rs_gen_job *j)
-{
-    const struct rs_gen_config *c = j->cfg;
-    for (int r = 0; r < c->ranks; r++) {
-        struct rs_gen_rank *k = &j->ranks[r];
-        struct rs_gen_process *p = &j->procs[k->process];
-        if (p->cpu < k->gpu_free) p->cpu = k->gpu_free;
-        k->compute += (int64_t)k->slow_ns;
-        k->late_call = (int64_t)k->slow_cpu_ns;
-    }
-    for (int i = 0; i < j->nprocs; i++) {
-        struct rs_gen_process *p = &j->procs[i];
-        if (!p->late_step || p->late_step != j->step || !p->recorded) continue;
-        rs_gen_job_ask(j, p, p->cpu);
-    }
-}
-
-/* Generates step job->step on all ranks. */
-static void gen_workload_step(struct rs_gen_job *j, struct gen_programs *p)
-{
-    enum rs_gen_workload w = j->cfg->workload;
-    if (w == RS_GEN_MIX) w = (enum rs_gen_workload)(j->step % RS_GEN_MIX);
-    begin_step(j);
-    switch (w) {
-    case RS_GEN_DDP: ddp(j); break;
-    case RS_GEN_TPDP: tpdp(j); break;
-    case RS_GEN_PIPELINE: pipeline(j); break;
-    case RS_GEN_ALLTOALL: alltoall(j); break;
-    default: graph(j, p); break;
-    }
-}
-
-static void gen_workload_free(struct gen_programs *p)
-{
-    for (int i = 0; i < p->ncaptured; i++) free(p->captured[i].api);
-    *p = (struct gen_programs){0};
-}
-
-/* ---- the job ---- */
+#include "gen/step.h"
 
 void rs_gen_config_default(struct rs_gen_config *c)
 {
@@ -201,9 +17,13 @@ void rs_gen_config_default(struct rs_gen_config *c)
                                 .buckets = 4,
                                 .layers = 4,
                                 .microbatches = 4,
+                                .tensor = 2,
+                                .chunks = 2,
+                                .eager = -1,
                                 .bytes = 8 << 20,
                                 .compute_us = 2000,
                                 .seed = 1,
+                                .spread = 0.01,
                                 .clock_offset_ms = 500,
                                 .drift_ppm = 50,
                                 .wander_ppm = 0.05,
@@ -240,7 +60,8 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
     if (c->bytes < 64 || c->bytes > (int64_t)1 << 40)
         return rs_fail(err, RS_BAD_INPUT, "the size of a bucket must be 64 bytes to 1 TiB");
     const double numbers[] = {c->compute_us, c->clock_offset_ms, c->drift_ppm, c->wander_ppm,
-                              c->jitter_us,  c->bias_us,         c->tails,     c->drop};
+                              c->jitter_us,  c->bias_us,         c->tails,     c->drop,
+                              c->spread,     c->run_noise,       c->rank_noise};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0 && numbers[i] <= 1e9))
             return rs_fail(err, RS_BAD_INPUT, "times and spreads must be 0 to 1e9");
@@ -250,12 +71,55 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
     bool graph = c->workload == RS_GEN_GRAPH || c->workload == RS_GEN_MIX;
     if (graph && c->api < 5) return rs_fail(err, RS_BAD_INPUT, "captured graphs need version 5 or newer");
     if (graph && c->nlate) return rs_fail(err, RS_BAD_INPUT, "--late is not for captured graphs");
-    if (c->no_world && c->workload != RS_GEN_TPDP)
-        return rs_fail(err, RS_BAD_INPUT, "--no-world is for the workload tpdp: the others need it");
+    if (c->no_world && c->workload != RS_GEN_TPDP && c->workload != RS_GEN_TPPPDP)
+        return rs_fail(err, RS_BAD_INPUT, "--no-world is for the workloads tpdp and tpppdp: the others need it");
+    if (c->overlap && c->workload != RS_GEN_DDP && c->workload != RS_GEN_TPDP)
+        return rs_fail(err, RS_BAD_INPUT, "--overlap is for the workloads ddp and tpdp");
     if (c->replays_unreported && c->workload != RS_GEN_GRAPH)
         return rs_fail(err, RS_BAD_INPUT, "--replays-unreported is for the workload graph");
     if (c->replays_unreported && c->callbacks)
         return rs_fail(err, RS_BAD_INPUT, "--callbacks cannot be reached when nothing is reported: use --steps");
+    return RS_OK;
+}
+
+/* Checks the stages of pipelines, and chooses their number if none was given. */
+static enum rs_status check_pipeline(struct rs_gen_config *c, struct rs_err *err)
+{
+    bool deep = c->workload == RS_GEN_TPPPDP, any = deep || c->workload == RS_GEN_PIPELINE || c->workload == RS_GEN_MIX;
+    if (!any) {
+        if (c->stages || c->schedule != RS_GEN_GPIPE)
+            return rs_fail(err, RS_BAD_INPUT, "--stages and --schedule are for the workloads pipeline, mix and tpppdp");
+        c->stages = 1;
+        return RS_OK;
+    }
+    int tensor = deep ? c->tensor : 1;
+    if (!c->stages) {
+        c->stages = deep ? 2 : c->ranks < 8 ? c->ranks : 8;
+        while (!deep && c->ranks % c->stages) c->stages--;
+    }
+    if (c->stages < 1 || tensor < 1 || c->ranks % c->stages || c->ranks / c->stages % tensor)
+        return rs_fail(err, RS_BAD_INPUT, "%d ranks cannot be divided into %d stages of groups of %d", c->ranks,
+                       c->stages, tensor);
+    if (c->schedule != RS_GEN_INTERLEAVED) return RS_OK;
+    if (c->stages < 2 || c->chunks < 1 || c->chunks > 1000)
+        return rs_fail(err, RS_BAD_INPUT, "an interleaved schedule needs 2 or more stages, and 1 to 1000 chunks");
+    if (c->microbatches % c->stages)
+        return rs_fail(err, RS_BAD_INPUT,
+                       "an interleaved schedule needs a multiple of %d micro-batches (--microbatches)", c->stages);
+    return RS_OK;
+}
+
+static enum rs_status check_noise(const struct rs_gen_config *c, struct rs_err *err)
+{
+    if (c->spread > 1 || c->run_noise > 0.2 || c->rank_noise > 0.2)
+        return rs_fail(err, RS_BAD_INPUT, "--spread is 0 to 1, --run-noise and --rank-noise 0 to 0.2");
+    for (int i = 0; i < c->nnoise; i++) {
+        const struct rs_gen_variation *v = &c->noise[i];
+        if (!(v->us >= 0 && v->us <= 1e9 && v->part >= 0 && v->part <= 1) || v->steps < 0)
+            return rs_fail(err, RS_BAD_INPUT, "noise is 0 to 1e9 us, in a part of 0 to 1");
+        if (v->shape == RS_GEN_BURSTS && v->steps < 1)
+            return rs_fail(err, RS_BAD_INPUT, "bursts last one step or more");
+    }
     return RS_OK;
 }
 
@@ -269,6 +133,22 @@ static enum rs_status check_disturbances(const struct rs_gen_config *c, struct r
 {
     for (int i = 0; i < c->nslow; i++) RS_TRY(check_rank(c->slow[i].who, c, err));
     for (int i = 0; i < c->nslow_cpu; i++) RS_TRY(check_rank(c->slow_cpu[i].who, c, err));
+    for (int i = 0; i < c->nslow_factor; i++) {
+        RS_TRY(check_rank(c->slow_factor[i].who, c, err));
+        if (!(c->slow_factor[i].value >= 1 && c->slow_factor[i].value <= 1000))
+            return rs_fail(err, RS_BAD_INPUT, "the factor of a slow GPU is 1 to 1000");
+    }
+    for (int i = 0; i < c->nlate_credit; i++) RS_TRY(check_rank(c->late_credit[i].who, c, err));
+    for (int i = 0; i < c->nsporadic; i++) {
+        RS_TRY(check_rank(c->sporadic[i].rank, c, err));
+        if (!(c->sporadic[i].part >= 0 && c->sporadic[i].part <= 1))
+            return rs_fail(err, RS_BAD_INPUT, "a rank is late in a part of its steps, 0 to 1");
+    }
+    for (int i = 0; i < c->npauses; i++) {
+        if (c->pauses[i].rank >= 0) RS_TRY(check_rank(c->pauses[i].rank, c, err));
+        if (c->pauses[i].step < 1 && c->pauses[i].kind == RS_GEN_CHECKPOINT)
+            return rs_fail(err, RS_BAD_INPUT, "checkpoints are written every 1 or more steps");
+    }
     for (int i = 0; i < c->nmismatch; i++) RS_TRY(check_rank(c->mismatch[i].rank, c, err));
     for (int i = 0; i < c->nlate; i++) RS_TRY(check_rank(c->late[i].rank, c, err));
     for (int i = 0; i < c->nno_recording; i++) RS_TRY(check_rank(c->no_recording[i], c, err));
@@ -303,7 +183,8 @@ static enum rs_status check_hang(struct rs_gen_config *c, struct rs_err *err)
     if (c->ranks < 2 && h != RS_GEN_OUTSIDE) return rs_fail(err, RS_BAD_INPUT, "a hang needs a second rank that waits");
     if (stall && (c->hosts < 2 || !c->net))
         return rs_fail(err, RS_BAD_INPUT, "a stalled step needs two hosts, and --events net");
-    bool tpdp = c->workload == RS_GEN_TPDP || c->workload == RS_GEN_MIX; /* there each rank has a ring over hosts */
+    /* There each rank has a ring over hosts. */
+    bool tpdp = c->workload == RS_GEN_TPDP || c->workload == RS_GEN_MIX || c->workload == RS_GEN_TPPPDP;
     if (stall && !tpdp && c->hang_at.rank % per_host != per_host - 1)
         return rs_fail(err, RS_BAD_INPUT,
                        "rank %d sends to its own host; the last rank of each host (%d, ...) to the next",
@@ -321,8 +202,11 @@ static enum rs_status check_hang(struct rs_gen_config *c, struct rs_err *err)
 static int64_t latest(const struct rs_gen_job *j)
 {
     int64_t t = 0;
-    for (int r = 0; r < j->cfg->ranks; r++)
+    for (int r = 0; r < j->cfg->ranks; r++) {
         if (j->ranks[r].gpu_free > t) t = j->ranks[r].gpu_free;
+        for (int s = RS_GEN_MAIN + 1; s < RS_GEN_STREAMS; s++)
+            if (j->ranks[r].side_free[s] > t) t = j->ranks[r].side_free[s];
+    }
     for (int i = 0; i < j->nprocs; i++)
         if (j->procs[i].cpu > t) t = j->procs[i].cpu;
     return t;
@@ -331,7 +215,7 @@ static int64_t latest(const struct rs_gen_job *j)
 static void play(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
-    struct gen_programs programs = {0};
+    struct rs_gen_programs programs = {0};
     uint64_t lost;
     for (;; j->step++) {
         bool over =
@@ -339,13 +223,13 @@ static void play(struct rs_gen_job *j)
         if (c->hang != RS_GEN_NO_HANG)
             over = j->step > c->hang_at.step + 8; /* the workload has no suitable operation */
         if (over || j->disk.err.code != RS_OK) break;
-        gen_workload_step(j, &programs);
+        rs_gen_step(j, &programs);
         if (rs_gen_hang_step(j)) {
             j->step++;
             break;
         }
     }
-    gen_workload_free(&programs);
+    rs_gen_programs_free(&programs);
 }
 
 static enum rs_status run(struct rs_gen_job *j, struct rs_gen_result *res, struct rs_err *err)
@@ -370,6 +254,8 @@ enum rs_status rs_gen_run(const struct rs_gen_config *config, struct rs_gen_resu
 {
     struct rs_gen_config cfg = *config;
     RS_TRY(check_shape(&cfg, err));
+    RS_TRY(check_pipeline(&cfg, err));
+    RS_TRY(check_noise(&cfg, err));
     RS_TRY(check_disturbances(&cfg, err));
     RS_TRY(check_hang(&cfg, err));
     struct rs_gen_job job;

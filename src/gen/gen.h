@@ -25,10 +25,19 @@ enum rs_gen_workload {
     RS_GEN_PIPELINE,
     RS_GEN_ALLTOALL,
     RS_GEN_GRAPH,
-    RS_GEN_MIX,
+    RS_GEN_MIX, /* the ones above in turn */
+    RS_GEN_TPPPDP,
     RS_GEN_WORKLOADS, /* their number */
 };
 extern const char *const rs_gen_workload_names[RS_GEN_WORKLOADS];
+
+enum rs_gen_schedule {
+    RS_GEN_GPIPE,
+    RS_GEN_1F1B,
+    RS_GEN_INTERLEAVED,
+    RS_GEN_SCHEDULES, /* their number */
+};
+extern const char *const rs_gen_schedule_names[RS_GEN_SCHEDULES];
 
 enum rs_gen_hang {
     RS_GEN_NO_HANG,
@@ -47,9 +56,49 @@ enum rs_gen_hang {
 };
 extern const char *const rs_gen_hang_names[RS_GEN_HANGS]; /* [0] is NULL */
 
+/* Noise of compute: what each stretch of compute before an operation takes longer or shorter. */
+enum rs_gen_shape {
+    RS_GEN_GAUSS,
+    RS_GEN_FOLDED, /* Gaussian, without its sign */
+    RS_GEN_TAILS, /* a part of the stretches, Pareto-distributed */
+    RS_GEN_SLICES, /* a part of the stretches, always by the same: time slices of a shared GPU */
+    RS_GEN_BURSTS, /* once a step, in runs of steps */
+    RS_GEN_HOST, /* Gaussian, the same for all ranks of a host */
+    RS_GEN_SHAPES, /* their number */
+};
+extern const char *const rs_gen_shape_names[RS_GEN_SHAPES];
+
+struct rs_gen_variation {
+    enum rs_gen_shape shape;
+    double us;
+    double part; /* tails and slices: of the stretches; bursts: of the steps */
+    int steps; /* of a burst */
+};
+
 struct rs_gen_amount {
     int who; /* rank or host */
-    double value; /* us, or bytes of a ring */
+    double value; /* us, a factor, or bytes of a ring */
+};
+struct rs_gen_sporadic {
+    int rank;
+    double part, us; /* in this part of its steps it computes longer */
+};
+
+/* The program stands still before a step, and so does its GPU. */
+enum rs_gen_pause_kind {
+    RS_GEN_PAUSE,
+    RS_GEN_PROFILER,
+    RS_GEN_CHECKPOINT,
+    RS_GEN_WARM_UP,
+    RS_GEN_PAUSE_KINDS, /* their number */
+};
+extern const char *const rs_gen_pause_names[RS_GEN_PAUSE_KINDS];
+
+struct rs_gen_pause {
+    enum rs_gen_pause_kind kind;
+    int rank; /* -1: all */
+    int step; /* in which; checkpoint: every so many; warm-up: number of steps, each shorter than the one before */
+    double us; /* warm-up: of the first step */
 };
 struct rs_gen_moment {
     int rank, step;
@@ -69,17 +118,32 @@ struct rs_gen_config {
     bool dumps; /* of NCCL's example profiler, instead of recordings */
     bool net; /* proxy events too */
     int buckets, layers, microbatches; /* operations of a step */
+    int stages; /* of a pipeline; 0: a suitable number */
+    int tensor; /* ranks that share a layer: tpppdp */
+    enum rs_gen_schedule schedule;
+    int chunks; /* of layers on each stage: interleaved */
+    int64_t eager; /* sends of up to so many bytes do not wait for their receiver */
     int64_t bytes; /* of the largest bucket */
     double compute_us; /* of a step */
+    bool overlap; /* reductions run beside the compute that follows */
     bool no_world, replays_unreported;
     uint64_t seed;
+    /* compute */
+    double spread; /* of each stretch of compute, as part of it */
+    double run_noise, rank_noise; /* by which runs, and ranks in all of their steps, differ: one sigma */
+    struct rs_gen_variation noise[RS_GEN_MAX_EACH];
+    int nnoise;
     /* clocks and spreads */
     double clock_offset_ms, drift_ppm, wander_ppm;
     double jitter_us, bias_us, tails; /* of the ends of operations */
     /* disturbances */
     struct rs_gen_amount slow[RS_GEN_MAX_EACH], slow_host[RS_GEN_MAX_EACH], slow_cpu[RS_GEN_MAX_EACH],
-        ring[RS_GEN_MAX_EACH];
-    int nslow, nslow_host, nslow_cpu, nring;
+        slow_factor[RS_GEN_MAX_EACH], late_credit[RS_GEN_MAX_EACH], ring[RS_GEN_MAX_EACH];
+    int nslow, nslow_host, nslow_cpu, nslow_factor, nlate_credit, nring;
+    struct rs_gen_sporadic sporadic[RS_GEN_MAX_EACH];
+    int nsporadic;
+    struct rs_gen_pause pauses[RS_GEN_MAX_EACH];
+    int npauses;
     struct rs_gen_link slow_link[RS_GEN_MAX_EACH];
     int nslow_link;
     struct rs_gen_moment mismatch[RS_GEN_MAX_EACH], late[RS_GEN_MAX_EACH];

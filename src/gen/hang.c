@@ -133,8 +133,8 @@ static void play_deadlock(struct rs_gen_job *j)
                             .seq = world->seq[RS_GEN_ALLREDUCE],
                             .op = j->ops,
                             .buffer = 1};
-    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, bytes, 0, 1);
-    rs_gen_op_coll(j, j->second, RS_GEN_ALLREDUCE, bytes, 0, 2);
+    rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, bytes, RS_GEN_MAIN, 1);
+    rs_gen_op_coll(j, j->second, RS_GEN_ALLREDUCE, bytes, RS_GEN_MAIN, 2);
     if (j->cfg->hang == RS_GEN_DEADLOCK) rs_gen_op_late(j, &c, j->hung_member);
     tell(j, &c, j->second);
 }

@@ -12,7 +12,23 @@
 const char *const rs_gen_func_names[RS_GEN_FUNCS] = {"AllReduce", "AllGather", "ReduceScatter",
                                                      "Broadcast", "Send",      "Recv"};
 
-enum { KEY_NONCE = 0x200, KEY_COMM, KEY_BIAS, KEY_PROXY, KEY_LOSS, KEY_LOSSY, KEY_ZERO };
+enum {
+    KEY_NONCE = 0x200,
+    KEY_COMM,
+    KEY_BIAS,
+    KEY_NOISE,
+    KEY_LOSS,
+    KEY_LOSSY,
+    KEY_ZERO,
+    KEY_OPEN,
+    KEY_BEGIN,
+    KEY_INIT,
+    KEY_CLOSE,
+    KEY_HEARTBEAT,
+    KEY_SAMPLE,
+    KEY_RUN,
+    KEY_PACE,
+};
 enum {
     OPEN_NS = 2000000, /* processes start */
     COMM_NS = 40000000, /* the first communicator */
@@ -28,6 +44,24 @@ double rs_gen_link_factor(const struct rs_gen_job *j, int a, int b)
         if ((l->a == a && l->b == b) || (l->a == b && l->b == a)) return l->factor;
     }
     return 1;
+}
+
+void rs_gen_job_noise(struct rs_gen_job *j)
+{
+    uint64_t step = rs_gen_hash(j->cfg->seed, KEY_NOISE, (uint64_t)j->step);
+    for (int r = 0; r < j->cfg->ranks; r++) {
+        struct rs_gen_rank *k = &j->ranks[r];
+        k->noise = rs_gen_hash(step, (uint64_t)r, 0);
+        memset(k->drawn, 0, sizeof k->drawn);
+    }
+}
+
+/* A factor about 1, drawn by keys; not far from 1, whatever the spread. */
+static double factor(uint64_t seed, uint64_t a, uint64_t b, double sigma)
+{
+    struct rs_gen_rng rng = {rs_gen_hash(seed, a, b)};
+    double f = 1 + sigma * rs_gen_normal(&rng);
+    return f > 0.5 ? f : 0.5;
 }
 
 /* ---- layout ---- */
@@ -48,6 +82,8 @@ static void layout(struct rs_gen_job *j)
     j->post = rs_zalloc(n, sizeof *j->post);
     j->handle = rs_zalloc(n, sizeof *j->handle);
     j->fate = rs_zalloc(n, sizeof *j->fate);
+    double run_pace = factor(c->seed, KEY_RUN, 0, c->run_noise);
+    j->net_pace = factor(c->seed, KEY_RUN, 1, c->run_noise);
     for (int h = 0; h < c->hosts; h++)
         rs_gen_host_init(&j->hosts[h], h, c->seed, c->clock_offset_ms * 1e6, c->drift_ppm, c->wander_ppm);
     for (int r = 0; r < c->ranks; r++) {
@@ -55,13 +91,17 @@ static void layout(struct rs_gen_job *j)
         k->host = r / per_host;
         k->local = r % per_host;
         k->process = r / c->devices_per_process;
+        k->pace = run_pace * factor(c->seed, KEY_PACE, (uint64_t)r, c->rank_noise);
         k->bias = c->bias_us * 1e3 * rs_gen_hash_around(c->seed, KEY_BIAS, (uint64_t)r);
         rs_gen_gpu_init(&k->gpu, &j->hosts[k->host], r, k->local, c->seed, c->drift_ppm, c->wander_ppm);
-        rs_gen_proxy_init(&k->proxy, &k->gpu, r, c->net_steps, rs_gen_hash(c->seed, KEY_PROXY, (uint64_t)r));
+        rs_gen_proxy_init(&k->proxy, &k->gpu, r, c->net_steps);
         k->gpu_free = BEGIN_NS;
     }
     for (int i = 0; i < c->nslow; i++) j->ranks[c->slow[i].who].slow_ns += c->slow[i].value * 1e3;
     for (int i = 0; i < c->nslow_cpu; i++) j->ranks[c->slow_cpu[i].who].slow_cpu_ns += c->slow_cpu[i].value * 1e3;
+    for (int i = 0; i < c->nslow_factor; i++) j->ranks[c->slow_factor[i].who].pace *= c->slow_factor[i].value;
+    for (int i = 0; i < c->nlate_credit; i++)
+        j->ranks[c->late_credit[i].who].credit_ns += c->late_credit[i].value * 1e3;
     for (int i = 0; i < c->nslow_host; i++)
         for (int r = 0; r < c->ranks; r++)
             if (j->ranks[r].host == c->slow_host[i].who) j->ranks[r].slow_ns += c->slow_host[i].value * 1e3;
@@ -128,7 +168,7 @@ static enum rs_status open_process(struct rs_gen_job *j, int i, struct rs_err *e
     p->host = &j->hosts[first->host];
     /* The same pids on every host, as in containers. */
     p->pid = p->tid = (uint32_t)(FIRST_PID + first->local * 10);
-    p->cpu = BEGIN_NS + rs_gen_below(&j->rng, 2000000);
+    p->cpu = BEGIN_NS + rs_gen_hash_below(c->seed, KEY_BEGIN, (uint64_t)i, 2000000);
     p->recorded = true;
     p->died = -1;
     uint64_t ring = 0;
@@ -140,10 +180,11 @@ static enum rs_status open_process(struct rs_gen_job *j, int i, struct rs_err *e
         if (j->ranks[c->ring[k].who].process == i) ring = (uint64_t)c->ring[k].value;
     bool graph = c->workload == RS_GEN_GRAPH || c->workload == RS_GEN_MIX;
     uint32_t nonce = (uint32_t)(((uint64_t)i * 40503 + rs_gen_hash(c->seed, KEY_NONCE, 0) % 65535) % 65535 + 1);
-    int64_t t = OPEN_NS + rs_gen_below(&j->rng, 20000000);
+    int64_t t = OPEN_NS + rs_gen_hash_below(c->seed, KEY_OPEN, (uint64_t)i, 20000000);
     if (p->recorded && !c->dumps) {
         if (rs_gen_file_open(&p->file, &j->disk, p->host, p->pid, nonce, t, ring,
-                             1 + (uint32_t)c->devices_per_process + graph) != RS_OK)
+                             1 + (uint32_t)c->devices_per_process + graph,
+                             rs_gen_hash(c->seed, KEY_SAMPLE, (uint64_t)i)) != RS_OK)
             return *err = j->disk.err, err->code;
     } else { /* no recording is written, but handles and times are needed */
         p->file = (struct rs_gen_file){
@@ -187,11 +228,15 @@ static void add_comm(struct rs_gen_job *j, const char *name, int first, int stri
         double f = rs_gen_link_factor(j, c->ranks[m], c->ranks[(m + 1) % n]);
         if (f > c->slow) c->slow = f;
         const struct rs_gen_rank *r = &j->ranks[c->ranks[m]];
+        bool remote = rs_gen_remote(j, c->ranks[m], c->ranks[(m + n - 1) % n]);
+        if (remote && r->credit_ns > c->credit) c->credit = r->credit_ns;
         struct rs_gen_process *p = &j->procs[r->process];
         c->ctx[m] = ++p->contexts;
         if (!p->recorded) continue;
         if (p->file.dump) rs_gen_dump_comm(p->file.dump, c->ctx[m], c->hash, m);
-        int64_t called = t + rs_gen_below(&j->rng, 3000000) + 3000000 * (c->ranks[m] - p->first_rank);
+        uint64_t key = (uint64_t)j->ncomms << 32 | (uint64_t)m;
+        int64_t called =
+            t + rs_gen_hash_below(cfg->seed, KEY_INIT, key, 3000000) + 3000000 * (c->ranks[m] - p->first_rank);
         struct rs_fact_comm fact = {.context = rs_handle(p->file.header.nonce, RS_SLOT_CONTEXT, c->ctx[m]),
                                     .comm_id = c->hash,
                                     .return_tick = rs_gen_host_tick(p->host, called + 150000),
@@ -209,12 +254,55 @@ static void add_comm(struct rs_gen_job *j, const char *name, int first, int stri
     }
 }
 
+/* Groups of tensor, data and pipeline parallelism: tensors within neighbouring ranks, stages farthest apart. A group of
+ * one rank has no communicator. Returns the number of splits of the world. */
+static int make_groups(struct rs_gen_job *j)
+{
+    const struct rs_gen_config *c = j->cfg;
+    int lanes = c->ranks / j->stages, copies = lanes / j->tensor, splits = 0;
+    if (j->tensor > 1) {
+        j->tp = j->ncomms;
+        splits++;
+        for (int g = 0; g < c->ranks / j->tensor; g++)
+            add_comm(j, "tp_group:1", g * j->tensor, 1, j->tensor, j->world, splits, g);
+    }
+    if (copies > 1) {
+        j->dp = j->ncomms;
+        splits++;
+        for (int s = 0; s < j->stages; s++)
+            for (int t = 0; t < j->tensor; t++)
+                add_comm(j, "dp_group:2", s * lanes + t, j->tensor, copies, j->world, splits, s * j->tensor + t);
+    }
+    if (j->stages > 1 && c->schedule != RS_GEN_INTERLEAVED) {
+        j->pp = j->ncomms;
+        splits++;
+        for (int l = 0; l < lanes; l++) add_comm(j, "pp_group:3", l, lanes, j->stages, j->world, splits, l);
+    }
+    return splits;
+}
+
+/* From every rank to its lane's rank of the next stage, and to that of the previous one. NCCL runs the operations of a
+ * communicator one after the other, so sends that run beside receives need their own. */
+static void make_links(struct rs_gen_job *j, int splits)
+{
+    int ranks = j->cfg->ranks, lanes = ranks / j->stages;
+    for (int back = 0; back < 2; back++) {
+        *(back ? &j->backward : &j->forward) = j->ncomms;
+        for (int r = 0; r < ranks; r++) {
+            int other = (r + (back ? ranks - lanes : lanes)) % ranks, first = r < other ? r : other;
+            add_comm(j, back ? "pp_backward:5" : "pp_forward:4", first, r + other - 2 * first, 2, j->world,
+                     splits + 1 + back, r);
+        }
+    }
+}
+
 static void make_comms(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
-    int per_host = c->ranks / c->hosts;
+    int per_host = c->ranks / c->hosts, splits = 0;
     bool split = c->workload == RS_GEN_TPDP || c->workload == RS_GEN_MIX;
-    j->comms = rs_zalloc((size_t)(2 + c->hosts + per_host), sizeof *j->comms);
+    size_t most = (size_t)c->ranks * 5; /* a rank is the first one of at most so many */
+    j->comms = rs_zalloc(most + 2, sizeof *j->comms);
     if (!c->no_world) {
         j->world = j->ncomms;
         add_comm(j, "default_pg:0", 0, 1, c->ranks, -1, 0, 0);
@@ -224,10 +312,16 @@ static void make_comms(struct rs_gen_job *j)
         for (int h = 0; h < c->hosts; h++) add_comm(j, "tp_group:1", h * per_host, 1, per_host, j->world, 1, h);
         j->dp = j->ncomms;
         for (int l = 0; l < per_host; l++) add_comm(j, "dp_group:2", l, per_host, c->hosts, j->world, 2, l);
+        splits = 2;
+    }
+    if (c->workload == RS_GEN_TPPPDP) splits = make_groups(j);
+    if (c->schedule == RS_GEN_INTERLEAVED) {
+        make_links(j, splits);
+        splits += 2;
     }
     if (c->hang == RS_GEN_DEADLOCK || c->hang == RS_GEN_DEADLOCK_SYNC) {
         j->second = j->ncomms;
-        add_comm(j, "second_pg:3", 0, 1, c->ranks, j->world, split ? 3 : 1, 0);
+        add_comm(j, "second_pg:3", 0, 1, c->ranks, j->world, splits + 1, 0);
     }
 }
 
@@ -235,9 +329,11 @@ static void make_comms(struct rs_gen_job *j)
 
 enum rs_status rs_gen_job_init(struct rs_gen_job *j, const struct rs_gen_config *cfg, struct rs_err *err)
 {
-    *j = (struct rs_gen_job){.cfg = cfg, .world = -1, .tp = -1, .dp = -1, .second = -1};
-    j->rng.state = cfg->seed * 0x9e3779b97f4a7c15u + 1;
-    j->disk = (struct rs_gen_disk){.dir = cfg->dir, .codec = rs_codec_new(), .rng = {cfg->seed}};
+    *j = (struct rs_gen_job){
+        .cfg = cfg, .world = -1, .tp = -1, .dp = -1, .pp = -1, .second = -1, .forward = -1, .backward = -1};
+    j->stages = cfg->stages;
+    j->tensor = cfg->workload == RS_GEN_TPPPDP ? cfg->tensor : 1;
+    j->disk = (struct rs_gen_disk){.dir = cfg->dir, .codec = rs_codec_new()};
     rs_gen_random_init();
     if (!j->disk.codec) rs_memory_out();
     layout(j);
@@ -281,7 +377,7 @@ void rs_gen_job_close(struct rs_gen_job *j, int64_t end)
     for (int i = 0; i < j->nprocs; i++) {
         struct rs_gen_process *p = &j->procs[i];
         if (!p->recorded) continue;
-        int64_t t = end + 20000000 + rs_gen_below(&j->rng, 5000000);
+        int64_t t = end + 20000000 + rs_gen_hash_below(c->seed, KEY_CLOSE, (uint64_t)i, 5000000);
         for (int k = 0; !hung && k < j->ncomms; k++)
             for (int m = 0; m < j->comms[k].n; m++) {
                 if (j->ranks[j->comms[k].ranks[m]].process != i) continue;
@@ -292,8 +388,9 @@ void rs_gen_job_close(struct rs_gen_job *j, int64_t end)
                 rs_gen_fact(&p->file, RS_FACT_COMM_END, rs_gen_host_tick(p->host, t), &fact, sizeof fact, NULL, 0);
             }
         t = p->died >= 0 ? p->died
-            : hung       ? end + INT64_C(10) * RS_GEN_SECOND + rs_gen_below(&j->rng, 100000000)
-                         : t + 3000000;
+            : hung
+                ? end + INT64_C(10) * RS_GEN_SECOND + rs_gen_hash_below(c->seed, KEY_HEARTBEAT, (uint64_t)i, 100000000)
+                : t + 3000000;
         rs_gen_file_close(&p->file, t, !hung);
     }
 }

@@ -24,6 +24,17 @@ extern const char *const rs_gen_func_names[RS_GEN_FUNCS];
 
 enum { RS_GEN_AHEAD = 12 }; /* operations that a program may be ahead of its GPU */
 
+/* What random numbers of a rank are for. */
+enum rs_gen_purpose {
+    RS_GEN_FOR_COMPUTE,
+    RS_GEN_FOR_PAUSE,
+    RS_GEN_FOR_CALL,
+    RS_GEN_FOR_LAUNCH,
+    RS_GEN_FOR_END,
+    RS_GEN_FOR_PROXY,
+    RS_GEN_PURPOSES,
+};
+
 struct rs_gen_comm {
     uint64_t hash;
     char name[32];
@@ -34,6 +45,7 @@ struct rs_gen_comm {
     uint64_t seq[RS_GEN_COLLS];
     uint32_t *pairs; /* sends so far, n * n; NULL before the first */
     double slow; /* factor of its ring: that of its slowest link */
+    double credit; /* ns by which the credit of its latest receiver is late */
 };
 
 struct rs_gen_process {
@@ -61,19 +73,23 @@ struct rs_gen_rank {
     int process, host, local; /* local: its index on the host */
     struct rs_gen_gpu gpu;
     struct rs_gen_proxy proxy;
-    int64_t gpu_free; /* its GPU's stream is done with everything so far */
+    int64_t gpu_free; /* its GPU's main stream is done with everything so far */
+    int64_t side_free[RS_GEN_STREAMS]; /* the same of other streams; [RS_GEN_MAIN] is not used */
     int64_t compute; /* ns to compute before the next operation */
+    double pace; /* factor of its compute */
     double slow_ns, slow_cpu_ns; /* added in every step */
+    double credit_ns; /* by which it posts receives late */
     int64_t late_call; /* slow_cpu_ns of this step, until the first call */
     double bias; /* of its ends, ns */
     bool stuck; /* its GPU waits forever */
+    uint64_t noise; /* of this step: see rs_gen_noise() */
+    uint32_t drawn[RS_GEN_PURPOSES]; /* in this step */
     double cost; /* ns caused by being last */
 };
 
 struct rs_gen_job {
     const struct rs_gen_config *cfg;
     struct rs_gen_disk disk;
-    struct rs_gen_rng rng;
     struct rs_gen_host *hosts;
     double *host_cost;
     struct rs_gen_process *procs;
@@ -81,7 +97,10 @@ struct rs_gen_job {
     struct rs_gen_rank *ranks;
     struct rs_gen_comm *comms;
     int ncomms;
-    int world, tp, dp, second; /* first of their kind, or -1 */
+    int world, tp, dp, pp, second; /* first of their kind, or -1 */
+    int forward, backward; /* the same, of two ranks each: in the order of their senders */
+    int stages, tensor; /* of a pipeline; ranks that share its layers */
+    double net_pace; /* factor of all transfers */
     int64_t step;
     uint64_t ops; /* numbered so far */
     uint64_t fanouts;
@@ -112,6 +131,17 @@ static inline struct rs_gen_process *rs_gen_process_of(struct rs_gen_job *job, i
 {
     return &job->procs[job->ranks[rank].process];
 }
+/* The random numbers for the n-th operation (or stretch of compute) of a rank in its step. They depend on the seed, the
+ * rank, the step, n and the purpose only: a fault changes when things happen, but not the noise, so the same seed
+ * without the fault is the same run without the fault. */
+static inline struct rs_gen_rng rs_gen_noise(struct rs_gen_job *job, int rank, enum rs_gen_purpose purpose)
+{
+    struct rs_gen_rank *r = &job->ranks[rank];
+    uint64_t n = (uint64_t)r->drawn[purpose]++ * RS_GEN_PURPOSES + purpose;
+    return (struct rs_gen_rng){r->noise + n * 0x9e3779b97f4a7c15u};
+}
+/* Begins the noise of step job->step. */
+void rs_gen_job_noise(struct rs_gen_job *job);
 /* Whether two ranks of the job communicate over the network. */
 static inline bool rs_gen_remote(const struct rs_gen_job *job, int a, int b)
 {

@@ -8,9 +8,9 @@
 
 enum { ELEMENT = 2, FLOAT = 4, AHEAD_IN_HANG = 2 };
 
-double rs_gen_move_ns(uint64_t bytes, bool net)
+double rs_gen_move_ns(const struct rs_gen_job *j, uint64_t bytes, bool net)
 {
-    return (net ? 34e3 : 30e3) + (double)bytes / (net ? 50 : 200);
+    return j->net_pace * ((net ? 34e3 : 30e3) + (double)bytes / (net ? 50 : 200));
 }
 
 /* ---- parts ---- */
@@ -24,19 +24,25 @@ enum rs_gen_fate rs_gen_op_fate(struct rs_gen_job *j, int rank)
     return j->ranks[rank].stuck ? RS_GEN_QUEUED : RS_GEN_STARTS;
 }
 
-int64_t rs_gen_op_start(struct rs_gen_job *j, int rank, int64_t kl)
+int64_t rs_gen_op_start(struct rs_gen_job *j, int rank, int64_t kl, enum rs_gen_stream stream)
 {
     struct rs_gen_rank *r = &j->ranks[rank];
-    int64_t launched = kl + 6000 + rs_gen_below(&j->rng, 4000), ready = r->gpu_free + r->compute;
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_LAUNCH);
+    int64_t launched = kl + 6000 + rs_gen_below(&rng, 4000), ready = r->gpu_free + r->compute;
     r->compute = 0;
+    if (stream != RS_GEN_MAIN) { /* the main stream computes on */
+        r->gpu_free = ready;
+        if (ready < r->side_free[stream]) ready = r->side_free[stream];
+    }
     return launched > ready ? launched : ready;
 }
 
 int64_t rs_gen_op_spread(struct rs_gen_job *j, int rank, double behind)
 {
     const struct rs_gen_config *c = j->cfg;
-    double late = fabs(rs_gen_normal(&j->rng)) * c->jitter_us * 1e3 + j->ranks[rank].bias + behind * c->bias_us * 1e3;
-    if (c->tails > 0 && rs_gen_unit(&j->rng) < c->tails) late += 50e3 * rs_gen_exponential(&j->rng);
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_END);
+    double late = fabs(rs_gen_normal(&rng)) * c->jitter_us * 1e3 + j->ranks[rank].bias + behind * c->bias_us * 1e3;
+    if (c->tails > 0 && rs_gen_unit(&rng) < c->tails) late += 50e3 * rs_gen_exponential(&rng);
     return (int64_t)late;
 }
 
@@ -48,10 +54,10 @@ void rs_gen_op_stuck(struct rs_gen_job *j, int rank)
     p->stuck = true;
 }
 
-void rs_gen_op_done(struct rs_gen_job *j, int rank, int64_t end)
+void rs_gen_op_done(struct rs_gen_job *j, int rank, int64_t end, enum rs_gen_stream stream)
 {
     struct rs_gen_process *p = rs_gen_process_of(j, rank);
-    j->ranks[rank].gpu_free = end;
+    *(stream == RS_GEN_MAIN ? &j->ranks[rank].gpu_free : &j->ranks[rank].side_free[stream]) = end;
     if (rank == p->first_rank) p->ends[p->nends++ % RS_GEN_AHEAD] = end;
 }
 
@@ -80,6 +86,12 @@ static uint64_t ring_bytes(const struct rs_gen_coll *c)
     return c->bytes / n * (n - 1) * (c->func == RS_GEN_ALLREDUCE ? 2 : 1);
 }
 
+/* How long the ring takes if no link is slow. */
+static double ring_ns(const struct rs_gen_job *j, const struct rs_gen_coll *c)
+{
+    return rs_gen_move_ns(j, ring_bytes(c), c->comm->nnodes > 1);
+}
+
 /* Posts the work of member m to its proxy. */
 static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, int64_t transfer, int64_t net_end,
                       bool here)
@@ -87,12 +99,13 @@ static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, 
     const struct rs_gen_comm *comm = c->comm;
     int rank = comm->ranks[m], next = (m + 1) % comm->n, prev = (m + comm->n - 1) % comm->n;
     struct rs_gen_rank *r = &j->ranks[rank];
+    struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_PROXY);
     if (r->proxy.slot->off || j->cfg->replays_unreported) return;
     bool in = j->cfg->net && rs_gen_remote(j, comm->ranks[prev], rank) && (c->func != RS_GEN_BROADCAST || m != c->root);
     bool out =
         j->cfg->net && rs_gen_remote(j, rank, comm->ranks[next]) && (c->func != RS_GEN_BROADCAST || next != c->root);
     int channels = j->cfg->channels;
-    struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, 1, channels * (in + out));
+    struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, c->stream, 1, channels * (in + out));
     enum rs_gen_fate fate = j->fate[m];
     l->ctx = comm->ctx[m];
     l->rank = m;
@@ -102,8 +115,11 @@ static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, 
     l->transfer = transfer;
     l->net_end = net_end;
     l->end = j->end[m];
-    l->fed_part = 1 - 0.875 / comm->slow;
+    double fast = ring_ns(j, c);
+    bool waits = l->end != RS_GEN_NEVER && comm->credit > 0;
+    l->fed_part = 1 - 0.875 * fast / (fast * comm->slow + comm->credit);
     l->progress = fate == RS_GEN_BLOCKED;
+    l->rng = rng;
     l->nevents = 1;
     l->events[0] =
         (struct rs_gen_event){.handle = j->handle[m], .op = c->op, .first_channel = 0, .nchannels = (uint8_t)channels};
@@ -117,7 +133,9 @@ static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, 
                                      .peer = send ? next : prev,
                                      .channel = (uint8_t)ch,
                                      .send = send};
-            if (comm->slow > 1) n->fed_late = rs_gen_link_factor(j, rank, comm->ranks[n->peer]) < comm->slow;
+            bool slow = comm->slow > 1 && rs_gen_link_factor(j, rank, comm->ranks[n->peer]) >= comm->slow;
+            n->late_credit = waits && j->ranks[send ? comm->ranks[next] : rank].credit_ns > 0;
+            n->fed_late = (comm->slow > 1 || waits) && !slow && !n->late_credit;
             if (l->end == RS_GEN_NEVER) rs_gen_hang_net(j, comm, m, here, n);
         }
 }
@@ -187,11 +205,11 @@ static void run(struct rs_gen_job *j, struct rs_gen_coll *c, struct rs_gen_captu
             complete = false;
             continue;
         }
-        j->start[m] = rs_gen_op_start(j, comm->ranks[m], j->kl[m]);
+        j->start[m] = rs_gen_op_start(j, comm->ranks[m], j->kl[m], c->stream);
         if (j->start[m] > latest) latest = j->start[last = m];
     }
     if (c->func == RS_GEN_BROADCAST) root_start = j->start[c->root];
-    double move = rs_gen_move_ns(ring_bytes(c), comm->nnodes > 1) * comm->slow;
+    double move = ring_ns(j, c) * comm->slow + comm->credit;
     for (int m = 0; m < n; m++) {
         int rank = comm->ranks[m];
         int64_t from = latest;
@@ -203,7 +221,7 @@ static void run(struct rs_gen_job *j, struct rs_gen_coll *c, struct rs_gen_captu
         }
         if (j->fate[m] != RS_GEN_ABSENT) hand_over(j, c, m, from, from + (int64_t)move - 1000, here);
         if (complete)
-            rs_gen_op_done(j, rank, j->end[m]);
+            rs_gen_op_done(j, rank, j->end[m], c->stream);
         else if (j->fate[m] != RS_GEN_ABSENT)
             rs_gen_op_stuck(j, rank);
     }
@@ -226,7 +244,8 @@ static void run(struct rs_gen_job *j, struct rs_gen_coll *c, struct rs_gen_captu
     rs_gen_truth_op(j->truth, &op, j->start, j->end, n);
 }
 
-static struct rs_gen_coll describe(struct rs_gen_job *j, int comm, int func, uint64_t bytes, int root, uint32_t buffer)
+static struct rs_gen_coll describe(struct rs_gen_job *j, int comm, int func, uint64_t bytes, enum rs_gen_stream stream,
+                                   uint32_t buffer)
 {
     struct rs_gen_comm *c = &j->comms[comm];
     uint64_t n = (uint64_t)c->n, count = bytes / ELEMENT;
@@ -237,14 +256,15 @@ static struct rs_gen_coll describe(struct rs_gen_job *j, int comm, int func, uin
                      : func == RS_GEN_BROADCAST ? count * ELEMENT
                                                 : count * n * ELEMENT;
     return (struct rs_gen_coll){
-        .comm = c, .func = func, .root = root, .count = count, .bytes = whole, .buffer = buffer};
+        .comm = c, .func = func, .count = count, .bytes = whole, .buffer = buffer, .stream = stream};
 }
 
-void rs_gen_op_coll(struct rs_gen_job *j, int comm, int func, uint64_t bytes, int root, uint32_t buffer)
+void rs_gen_op_coll(struct rs_gen_job *j, int comm, int func, uint64_t bytes, enum rs_gen_stream stream,
+                    uint32_t buffer)
 {
     /* NCCL does not report collectives of one rank. */
     if (j->comms[comm].n < 2 || !anybody(j, &j->comms[comm])) return;
-    struct rs_gen_coll c = describe(j, comm, func, bytes, root, buffer);
+    struct rs_gen_coll c = describe(j, comm, func, bytes, stream, buffer);
     c.seq = c.comm->seq[func]++;
     c.op = j->ops++;
     run(j, &c, NULL);
@@ -253,7 +273,7 @@ void rs_gen_op_coll(struct rs_gen_job *j, int comm, int func, uint64_t bytes, in
 void rs_gen_op_capture(struct rs_gen_job *j, int comm, uint64_t bytes, uint32_t buffer, struct rs_gen_capture *cap)
 {
     struct rs_gen_comm *c = &j->comms[comm];
-    *cap = (struct rs_gen_capture){.coll = describe(j, comm, RS_GEN_ALLREDUCE, bytes, 0, buffer)};
+    *cap = (struct rs_gen_capture){.coll = describe(j, comm, RS_GEN_ALLREDUCE, bytes, RS_GEN_MAIN, buffer)};
     cap->api = rs_zalloc((size_t)c->n, sizeof *cap->api);
     bool report = j->cfg->replays_unreported;
     cap->coll.seq = c->seq[RS_GEN_ALLREDUCE]; /* frozen without KernelCh */
@@ -291,7 +311,7 @@ void rs_gen_op_replay(struct rs_gen_job *j, struct rs_gen_capture *cap)
     if (j->cfg->replays_unreported) { /* the GPU works without a report */
         for (int m = 0; m < c.comm->n; m++) {
             struct rs_gen_rank *r = &j->ranks[c.comm->ranks[m]];
-            r->gpu_free += r->compute + (int64_t)rs_gen_move_ns(c.bytes, c.comm->nnodes > 1);
+            r->gpu_free += r->compute + (int64_t)rs_gen_move_ns(j, c.bytes, c.comm->nnodes > 1);
             r->compute = 0;
         }
     } else if (anybody(j, c.comm)) {

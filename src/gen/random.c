@@ -33,6 +33,11 @@ double rs_gen_hash_around(uint64_t seed, uint64_t a, uint64_t b)
     return (double)(rs_gen_hash(seed, a, b) >> 11) * 0x1p-52 - 1;
 }
 
+int64_t rs_gen_hash_below(uint64_t seed, uint64_t a, uint64_t b, uint32_t n)
+{
+    return (int64_t)((rs_gen_hash(seed, a, b) >> 32) * n >> 32);
+}
+
 double rs_gen_exponential(struct rs_gen_rng *r)
 {
     return -log(1 - rs_gen_unit(r));

@@ -1,4 +1,4 @@
-/* Random numbers of a generated job: a fast generator for spreads, and a hash for values fixed by keys.
+/* Random numbers of a generated job: a hash for values fixed by keys, and a fast generator that begins at one.
  *
  * Everything is derived from the seed, so the same options give the same bytes. A generator belongs to one thread; the
  * table of rs_gen_normal() is filled once by rs_gen_random_init() and then read-only. */
@@ -20,6 +20,8 @@ void rs_gen_random_init(void);
 uint64_t rs_gen_hash(uint64_t seed, uint64_t a, uint64_t b);
 /* The same, as a double from -1 to 1. */
 double rs_gen_hash_around(uint64_t seed, uint64_t a, uint64_t b);
+/* The same, as an integer from 0 to below n. */
+int64_t rs_gen_hash_below(uint64_t seed, uint64_t a, uint64_t b, uint32_t n);
 
 static inline uint64_t rs_gen_next(struct rs_gen_rng *r)
 {

@@ -49,6 +49,22 @@ static void put_moments(struct rs_json *j, const char *key, const struct rs_gen_
     rs_json_end(j);
 }
 
+static void put_noise(struct rs_json *j, const struct rs_gen_config *c)
+{
+    rs_json_key(j, "noise");
+    rs_json_array(j);
+    for (int i = 0; i < c->nnoise; i++) {
+        const struct rs_gen_variation *v = &c->noise[i];
+        rs_json_object(j);
+        rs_json_key_str(j, "shape", rs_gen_shape_names[v->shape]);
+        rs_json_key_double(j, "us", v->us);
+        rs_json_key_double(j, "part", v->part);
+        rs_json_key_i64(j, "steps", v->steps);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
 static void gen_truth_options(struct rs_json *j, const struct rs_gen_config *c)
 {
     rs_json_key(j, "options");
@@ -64,6 +80,16 @@ static void gen_truth_options(struct rs_json *j, const struct rs_gen_config *c)
     rs_json_key_i64(j, "bytes", c->bytes);
     rs_json_key_double(j, "compute_us", c->compute_us);
     rs_json_key_u64(j, "seed", c->seed);
+    rs_json_key_i64(j, "microbatches", c->microbatches);
+    rs_json_key_i64(j, "stages", c->stages);
+    rs_json_key_i64(j, "tensor", c->workload == RS_GEN_TPPPDP ? c->tensor : 1);
+    rs_json_key_str(j, "schedule", rs_gen_schedule_names[c->schedule]);
+    rs_json_key_number_or_null(j, "eager", c->eager);
+    rs_json_key_bool(j, "overlap", c->overlap);
+    rs_json_key_double(j, "spread", c->spread);
+    rs_json_key_double(j, "run_noise", c->run_noise);
+    rs_json_key_double(j, "rank_noise", c->rank_noise);
+    put_noise(j, c);
     rs_json_key_double(j, "clock_offset_ms", c->clock_offset_ms);
     rs_json_key_double(j, "drift_ppm", c->drift_ppm);
     rs_json_key_double(j, "wander_ppm", c->wander_ppm);
@@ -234,6 +260,13 @@ struct mismatch {
     int rank;
 };
 
+struct one_off {
+    const char *kind;
+    int64_t step, at;
+    double ns;
+    int rank;
+};
+
 struct rs_gen_truth {
     struct rs_out out;
     struct rs_json json;
@@ -243,6 +276,8 @@ struct rs_gen_truth {
     size_t nlost, lost_cap;
     struct fanout *fanouts;
     size_t nfanouts, fanouts_cap;
+    struct one_off *pauses;
+    size_t npauses, pauses_cap;
     struct mismatch mismatches[RS_GEN_MAX_EACH];
     int nmismatches;
     struct rs_gen_verdict verdict;
@@ -335,6 +370,13 @@ void rs_gen_truth_mismatch(struct rs_gen_truth *t, uint64_t op, int rank, uint64
     t->mismatches[t->nmismatches++] = (struct mismatch){op, count, rank};
 }
 
+void rs_gen_truth_one_off(struct rs_gen_truth *t, const char *kind, int64_t step, int rank, int64_t at, double ns)
+{
+    if (!t) return;
+    t->pauses = grow(t->pauses, t->npauses, &t->pauses_cap, sizeof *t->pauses);
+    t->pauses[t->npauses++] = (struct one_off){kind, step, at, ns, rank};
+}
+
 void rs_gen_truth_hang(struct rs_gen_truth *t, const struct rs_gen_verdict *v)
 {
     if (!t) return;
@@ -411,6 +453,92 @@ static void put_fanouts(struct rs_json *j, const struct rs_gen_truth *t)
     rs_json_end(j);
 }
 
+static void put_one_offs(struct rs_json *j, const struct rs_gen_truth *t)
+{
+    rs_json_key(j, "one_off_columns");
+    rs_json_array(j);
+    const char *const columns[] = {"kind", "step", "rank", "at_ns", "ns"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) rs_json_str(j, columns[i]);
+    rs_json_end(j);
+    rs_json_key(j, "one_offs");
+    rs_json_array(j);
+    for (size_t i = 0; i < t->npauses; i++) {
+        const struct one_off *o = &t->pauses[i];
+        rs_json_array(j);
+        rs_json_str(j, o->kind);
+        rs_json_i64(j, o->step);
+        put_or_null(j, o->rank, o->rank >= 0);
+        gen_truth_time(j, o->at);
+        rs_json_double(j, round(o->ns));
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+/* Begins an object of the list of what was planted. */
+static void planted(struct rs_json *j, const char *kind, int rank)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "kind", kind);
+    rs_json_key_number_or_null(j, "rank", rank);
+}
+
+static void plant_amounts(struct rs_json *j, const char *kind, const struct rs_gen_amount *a, int n, const char *key)
+{
+    for (int i = 0; i < n; i++) {
+        planted(j, kind, a[i].who);
+        rs_json_key_double(j, key, round(a[i].value * 1e3));
+        rs_json_end(j);
+    }
+}
+
+/* What was planted, in the words of an analysis: who, what, and how much. */
+static void put_planted(struct rs_json *j, const struct rs_gen_job *job)
+{
+    const struct rs_gen_config *c = job->cfg;
+    rs_json_key(j, "planted");
+    rs_json_array(j);
+    plant_amounts(j, "slow-gpu", c->slow, c->nslow, "step_ns");
+    for (int i = 0; i < c->nslow_factor; i++) {
+        planted(j, "slow-gpu", c->slow_factor[i].who);
+        rs_json_key_double(j, "step_ns", round(c->compute_us * 1e3 * (c->slow_factor[i].value - 1)));
+        rs_json_key_double(j, "factor", c->slow_factor[i].value);
+        rs_json_end(j);
+    }
+    plant_amounts(j, "slow-cpu", c->slow_cpu, c->nslow_cpu, "step_ns");
+    plant_amounts(j, "late-credit", c->late_credit, c->nlate_credit, "operation_ns");
+    for (int i = 0; i < c->nslow_host; i++) {
+        planted(j, "slow-host", -1);
+        rs_json_key_str(j, "host", job->hosts[c->slow_host[i].who].name);
+        rs_json_key_double(j, "step_ns", round(c->slow_host[i].value * 1e3));
+        rs_json_end(j);
+    }
+    for (int i = 0; i < c->nslow_link; i++) {
+        planted(j, "slow-link", c->slow_link[i].a);
+        rs_json_key_i64(j, "peer", c->slow_link[i].b);
+        rs_json_key_double(j, "factor", c->slow_link[i].factor);
+        rs_json_end(j);
+    }
+    for (int i = 0; i < c->nsporadic; i++) {
+        planted(j, "sporadic", c->sporadic[i].rank);
+        rs_json_key_double(j, "step_ns", round(c->sporadic[i].us * 1e3));
+        rs_json_key_double(j, "part", c->sporadic[i].part);
+        rs_json_end(j);
+    }
+    for (int i = 0; i < c->npauses; i++) {
+        const struct rs_gen_pause *q = &c->pauses[i];
+        planted(j, rs_gen_pause_names[q->kind], q->rank);
+        rs_json_key_i64(j,
+                        q->kind == RS_GEN_CHECKPOINT ? "every"
+                        : q->kind == RS_GEN_WARM_UP  ? "steps"
+                                                     : "step",
+                        q->step);
+        rs_json_key_double(j, "ns", round(q->us * 1e3));
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
 static void put_verdict(struct rs_json *j, const struct rs_gen_truth *t, const struct rs_gen_job *job)
 {
     const struct rs_gen_verdict *v = &t->verdict;
@@ -457,6 +585,7 @@ enum rs_status rs_gen_truth_close(struct rs_gen_truth *t, struct rs_gen_job *job
     rs_json_key_u64(j, "callbacks_lost", lost);
     rs_json_key_i64(j, "begin_ns", RS_GEN_EPOCH_NS);
     rs_json_key_i64(j, "end_ns", RS_GEN_EPOCH_NS + end);
+    rs_json_key_i64(j, "length_ns", end);
     gen_truth_hosts(j, job, end);
     gen_truth_gpus(j, job, end);
     gen_truth_straggler(j, job);
@@ -471,6 +600,8 @@ enum rs_status rs_gen_truth_close(struct rs_gen_truth *t, struct rs_gen_job *job
         rs_json_end(j);
     }
     rs_json_end(j);
+    put_planted(j, job);
+    put_one_offs(j, t);
     put_lost(j, t);
     put_verdict(j, t, job);
     rs_json_end(j);
@@ -485,5 +616,6 @@ void rs_gen_truth_free(struct rs_gen_truth *t)
     rs_out_abort(&t->out);
     free(t->lost);
     free(t->fanouts);
+    free(t->pauses);
     free(t);
 }

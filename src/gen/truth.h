@@ -40,6 +40,8 @@ void rs_gen_truth_op(struct rs_gen_truth *truth, const struct rs_gen_op *op, con
 void rs_gen_truth_fanout(struct rs_gen_truth *truth, int comm, int64_t step, int depth, uint64_t first, uint64_t n);
 /* A count or function that differs from the others. */
 void rs_gen_truth_mismatch(struct rs_gen_truth *truth, uint64_t op, int rank, uint64_t count);
+/* Something that happens once in a step, from true ns `at` on, for about `ns`. `rank` -1: all. `kind` is not copied. */
+void rs_gen_truth_one_off(struct rs_gen_truth *truth, const char *kind, int64_t step, int rank, int64_t at, double ns);
 /* The hang, once it has happened. */
 struct rs_gen_verdict {
     const char *verdict;

@@ -43,6 +43,7 @@ void rs_model_free(struct rs_model *m)
     free(m->classes);
     free(m->opens);
     free(m->nets);
+    free(m->net_samples);
     free(m->lanes);
     free(m->stats);
     free(m->tags);
@@ -190,6 +191,13 @@ void rs_model_net(struct rs_model *m, const struct rs_net *row)
     uint32_t i;
     ADD(m, nets, &i);
     m->nets[i] = *row;
+}
+
+void rs_model_net_sample(struct rs_model *m, const struct rs_net_sample *row)
+{
+    uint32_t i;
+    ADD(m, net_samples, &i);
+    m->net_samples[i] = *row;
 }
 
 void rs_model_order(struct rs_model *m, uint32_t part)

@@ -258,6 +258,20 @@ struct rs_net {
     uint64_t sent_bytes, sent, received_bytes, received; /* bytes and messages (steps) */
 };
 
+/* Times of consecutive messages (network steps) of similar size from one rank to one peer: a sample of them. */
+enum { RS_NET_SAMPLE = 16 };
+struct rs_net_sample {
+    uint32_t member;
+    int32_t peer; /* rank in the communicator */
+    int64_t from, to; /* host ns */
+    uint32_t messages; /* in all */
+    uint8_t size; /* the power of two below or at their bytes */
+    bool sent; /* else received */
+    uint8_t n;
+    uint32_t
+        ns[RS_NET_SAMPLE]; /* sent: on the network, where the peer's credit was there; received: waiting for data */
+};
+
 /* A note for the user. */
 struct rs_model_note {
     const char *text;
@@ -279,6 +293,7 @@ struct rs_model {
     RS_TABLE(struct rs_class, classes);
     RS_TABLE(struct rs_open, opens);
     RS_TABLE(struct rs_net, nets);
+    RS_TABLE(struct rs_net_sample, net_samples); /* those of one member, peer, size and direction: in order of time */
     RS_TABLE(struct rs_lane, lanes);
     RS_TABLE(struct rs_stat, stats);
     RS_TABLE(struct rs_tag, tags);
@@ -315,6 +330,7 @@ void rs_model_rank(struct rs_model *m, uint32_t *index);
 void rs_model_class(struct rs_model *m, uint32_t *index);
 void rs_model_open(struct rs_model *m, const struct rs_open *row);
 void rs_model_net(struct rs_model *m, const struct rs_net *row);
+void rs_model_net_sample(struct rs_model *m, const struct rs_net_sample *row);
 void rs_model_order(struct rs_model *m, uint32_t part);
 
 /* After all members were added: links those of each communicator by rank, for rs_comm_member(). */

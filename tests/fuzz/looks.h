@@ -17,7 +17,7 @@ static inline void analyse(struct rs_model *m)
 {
     struct rs_err err = {0};
     struct rs_filter all = {0};
-    const struct rs_report_options options = {.filter = &all, .network = true, .every_steps = 1};
+    const struct rs_report_options options = {.filter = &all, .network = true, .warmup = RS_NONE, .every_steps = 1};
     struct rs_report report;
     if (rs_report_init(&report, m, &options, &err) == RS_OK) rs_report_free(&report);
     struct rs_hang hang;
@@ -26,10 +26,10 @@ static inline void analyse(struct rs_model *m)
     struct rs_view view;
     struct rs_critical path;
     rs_view_init(&view, m, &all);
-    rs_critical_find(&path, &view, &all);
+    rs_critical_find(&path, &view, &all, NULL);
     rs_critical_free(&path);
     rs_view_free(&view);
-    const struct rs_profile_options profile = {.filter = &all};
+    const struct rs_profile_options profile = {.filter = &all, .warmup_steps = RS_NONE};
     struct rs_profile p;
     if (rs_profile_init(&p, m, &profile, &err) == RS_OK) rs_profile_free(&p);
 }

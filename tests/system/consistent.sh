@@ -23,9 +23,10 @@ held() {
     local sets_before=$bad at op until span
     cd "$TMP" || exit 1
     rm -f ./*.json ./*.text
-    "$RINGSCOPE" report --json "$@" >report.json 2>err.text || { [ -s err.text ] && return; }
+    # With the start-up, as the commands that list operations.
+    "$RINGSCOPE" report --json --warmup 0 "$@" >report.json 2>err.text || { [ -s err.text ] && return; }
     [ -s report.json ] || return
-    "$RINGSCOPE" report "$@" >report.text 2>/dev/null
+    "$RINGSCOPE" report --warmup 0 "$@" >report.text 2>/dev/null
     "$RINGSCOPE" ops --json "$@" >ops.json 2>/dev/null
     "$RINGSCOPE" ops "$@" >ops.text 2>/dev/null
     "$RINGSCOPE" comms --json "$@" >comms.json 2>/dev/null

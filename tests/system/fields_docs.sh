@@ -51,6 +51,8 @@ for in in h200-mix kineto; do
     keys "critical --json $data/$in" . 'critical path'
     keys "critical --json $data/$in" '.by[]' 'critical row'
     keys "critical --json $data/$in" '.segments[]' 'critical segment'
+    keys "whatif --json $data/$in" . whatif
+    keys "whatif --json $data/$in" '.cases[]' 'whatif case'
 done
 keys "overlap --json $data/kineto" '.host_calls[]' 'host call'
 keys "overlap --json $data/kineto" '.annotations[]' annotation

@@ -41,14 +41,17 @@ pairs_by_time='
     | [length, (map(select(. == "wrong")) | length), (map(select(. == "nowhere")) | length)]'
 
 seed=1
-for workload in ddp tpdp pipeline alltoall graph mix; do
+for workload in ddp tpdp pipeline alltoall graph mix "ddp --overlap" "tpdp --overlap --bytes 64Mi" "tpppdp" \
+    "tpppdp --schedule 1f1b --microbatches 6" "pipeline --stages 4 --schedule interleaved" \
+    "pipeline --stages 4 --schedule 1f1b --eager 16Mi"; do
+    # shellcheck disable=SC2086
     gen -w $workload --steps 4 --seed $((seed++))
     jq -c "$named_by_truth" "$run/truth.json" >"$TMP/true"
     jq -s -c "$named_by_us" "$TMP/ops.json" >"$TMP/ours"
     cmp -s "$TMP/true" "$TMP/ours" || { echo "$workload: not the operations of the truth"; bad=1; }
     is "$workload: not complete" "$(jq -s '[.[] | select(.kind == "coll" or (.kind == "pair" and .src != .dst))
         | select(.complete != true or .missing + .not_recorded != [])] | length' "$TMP/ops.json")" 0
-    case $workload in pipeline | alltoall | mix)
+    case $workload in pipeline* | alltoall | mix | tpppdp*)
         is "$workload: pairs joined wrongly" "$(jq -s --slurpfile truth "$run/truth.json" "$pairs_by_time | .[1:]" "$TMP/ops.json" | jq -c .)" '[0,0]' ;;
     esac
 done

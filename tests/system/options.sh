@@ -109,7 +109,7 @@ share() { # COMMAND WORDS
         esac
     done
 }
-for command in clocks comms critical hang overlap report ops; do
+for command in clocks comms critical hang overlap report whatif ops; do
     share $command --json
     row $command json "$mix" "--json $mix"
 done
@@ -128,6 +128,9 @@ row report every "--json $mix" "--json --every STEP $mix"
 row report table "$mix" "--table nccl-tests $mix"
 row report reference "$mix" "--reference $data/nccl_tests/all_reduce.txt $mix"
 row report warmup "--json $hung" "--json --warmup 2 $hung"
+row critical warmup "--json $hung" "--json --warmup 2 $hung"
+row whatif warmup "--json $mix" "--json --warmup 5 $mix"
+row whatif take-out "--json $mix" "--json --take-out waits $mix"
 
 row overlap stage "--json $traces" "--json --stage a=*ncclDevKernel* --stage b=*gemm* $traces"
 printf 'rank,chunk,stage,start_ns,end_ns\n0,0,a,0,10\n0,0,b,10,20\n0,1,a,10,20\n0,1,b,20,30\n' >stages.csv
@@ -192,12 +195,17 @@ row gen output "-o rec" "--output other"
 row gen force "-o there" "-o there --force"
 for option in "workload tpdp" "ranks 3" "hosts 1" "devices-per-process 2" "steps 3" "callbacks 300k" "buckets 2" "bytes 1Mi" \
     "compute 100" "channels 3" "net-steps 2" "as example" "events ops" "api 6" "seed 7" "clock-offset 3" "drift 3" "wander 3" \
-    "jitter 40" "bias 40" "tails 0.5" "slow 1:900" "slow-host 1:900" "slow-cpu 1:900" "slow-link 0-1:9" "mismatch 1@3" \
+    "spread 0.2" "noise gauss:90" "rank-noise 0.1" "run-noise 0.1" "jitter 40" "bias 40" "tails 0.5" "slow 1:900" "slow-factor 1:1.5" "slow-host 1:900" "slow-cpu 1:900" "slow-link 0-1:9" "mismatch 1@3" "late-credit 2:900" "overlap" "sporadic 1:0.5:900" "warm-up 2:900" "pause 1@3:900" "profiler all@3:900" "checkpoint all@5:900" \
     "drop 0.1" "late 1@3" "ring 1:20000" "no-recording 1" "hang stalled-net:3@10" "truth-times" "no-truth"; do
     row gen "${option% *}" "$g" "$g --$option"
 done
 row gen layers "$g -w tpdp" "$g -w tpdp --layers 2"
 row gen microbatches "$g -w pipeline" "$g -w pipeline --microbatches 2"
+row gen stages "$g -w pipeline" "$g -w pipeline --stages 2"
+row gen schedule "$g -w pipeline" "$g -w pipeline --schedule 1f1b"
+row gen chunks "$g -w pipeline --schedule interleaved" "$g -w pipeline --schedule interleaved --chunks 3"
+row gen tensor "$g -w tpppdp" "$g -w tpppdp --tensor 1"
+row gen eager "$g -w pipeline" "$g -w pipeline --eager 2Mi"
 row gen no-world "$g -w tpdp" "$g -w tpdp --no-world"
 row gen replays-unreported "$g -w graph" "$g -w graph --replays-unreported"
 

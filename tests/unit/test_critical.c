@@ -9,7 +9,7 @@ static struct rs_critical path;
 static void find_in(const struct rs_filter *filter)
 {
     look(&view);
-    rs_critical_find(&path, &view, filter);
+    rs_critical_find(&path, &view, filter, NULL);
     fine(RS_OK);
 }
 
@@ -220,7 +220,7 @@ static void test_pairs(void **state)
     assert_int_equal(view.model->ranks[path.segments[0].rank_id].number, 2);
     rs_critical_free(&path);
     struct rs_filter early = {.has_to = true, .to = 3 * MS};
-    rs_critical_find(&path, &view, &early);
+    rs_critical_find(&path, &view, &early, NULL);
     fine(RS_OK);
     assert_whole();
     assert_segment(path.nsegments - 1, 0, RS_CRITICAL_TRANSFER, 2 * MS, 3 * MS, false);
@@ -358,7 +358,7 @@ static void test_anything(void **state)
     assert_int_equal(path.to - path.from, 3 * MS + 1);
     rs_critical_free(&path);
     struct rs_filter none = {.has_from = true, .from = 90 * MS};
-    rs_critical_find(&path, &view, &none);
+    rs_critical_find(&path, &view, &none, NULL);
     fine(RS_OK);
     assert_true(path.from == RS_TIME_NONE && !path.nsegments && path.nconclusion == 1);
 }

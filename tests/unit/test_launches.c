@@ -38,8 +38,31 @@ static void test_gaps(void **state)
     assert_int_equal(l->host_gap_ns, 524 * US);
     assert_true(isnan(l->kernels_a_step));
     assert_int_equal(l->synchronised, RS_SYNC_UNKNOWN);
-    assert_non_null(strstr(p.conclusion[0], "its host launches nothing"));
+    assert_null(strstr(p.conclusion[0], "its host launches nothing")); /* once is no pattern */
     tear_down(&p);
+}
+
+/* The host does something else for 500 us, six times; or for a long time once, and five times for a moment. */
+static void test_host_gaps(void **state)
+{
+    (void)state;
+    for (int once = 0; once < 2; once++) {
+        struct rs_profile p;
+        make_one();
+        int64_t t = 0;
+        for (int i = 0; i < 7; i++) {
+            launched(0, "a", t, t + 5 * US, t + (once ? 1000 : 100) * US);
+            t += once ? i == 3 ? 9000 * US : 1102 * US : 600 * US;
+        }
+        profile(&p, NULL);
+        const struct rs_launches *l = &p.rows[0].launches;
+        assert_int_equal(l->host_gaps, 6);
+        assert_int_equal(l->longest_host_gap_ns, once ? 8005 * US : 505 * US);
+        bool said = false;
+        for (size_t i = 0; i < p.nconclusion; i++) said |= strstr(p.conclusion[i], "its host launches nothing") != NULL;
+        assert_int_equal(said, !once);
+        tear_down(&p);
+    }
 }
 
 static void test_calls(void **state)
@@ -159,8 +182,8 @@ static void test_launch_bound(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gaps), cmocka_unit_test(test_calls),
-                                       cmocka_unit_test(test_blocks), cmocka_unit_test(test_ranges),
-                                       cmocka_unit_test(test_launch_bound)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gaps),   cmocka_unit_test(test_host_gaps),
+                                       cmocka_unit_test(test_calls),  cmocka_unit_test(test_blocks),
+                                       cmocka_unit_test(test_ranges), cmocka_unit_test(test_launch_bound)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

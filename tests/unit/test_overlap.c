@@ -264,7 +264,7 @@ static void test_two_tools(void **state)
     tear_down(&p);
 }
 
-/* The one that waits least is named, with the share of the wait. */
+/* The one that waits least is named, with the share of the wait, if the report names it, too. */
 static void test_conclusion(void **state)
 {
     (void)state;
@@ -277,15 +277,22 @@ static void test_conclusion(void **state)
         comm_kernels(add_coll(comm, "AllReduce", 8, (const int64_t[]){at, at + 8 * MS, at + 10 * US}, 50 * US));
     }
     profile(&p, NULL);
+    assert_non_null(strstr(p.conclusion[0], "no single rank stands out"));
+    rs_profile_free(&p);
+    const bool named[] = {false, true, false}, other[] = {true, false, true};
+    profile(&p, &(struct rs_profile_options){.named = other});
+    assert_non_null(strstr(p.conclusion[0], "no single rank stands out"));
+    rs_profile_free(&p);
+    profile(&p, &(struct rs_profile_options){.named = named});
     assert_non_null(strstr(p.conclusion[0], "The others wait for rank 1"));
     assert_non_null(strstr(p.conclusion[0], "rank 0: 80 ms"));
     rs_profile_free(&p);
     act(streams[1], RS_ACT_COMM, "ncclX", 100 * MS, 108 * MS); /* in no operation; the difference is 80 ms */
-    profile(&p, NULL);
+    profile(&p, &(struct rs_profile_options){.named = named});
     assert_non_null(strstr(p.conclusion[0], "The others wait for rank 1"));
     rs_profile_free(&p);
     act(streams[1], RS_ACT_COMM, "ncclX", 108 * MS, 110 * MS);
-    profile(&p, NULL);
+    profile(&p, &(struct rs_profile_options){.named = named});
     assert_non_null(strstr(p.conclusion[0], "waiting for other ranks"));
     assert_null(strstr(p.conclusion[0], "wait for rank"));
     assert_non_null(strstr(p.conclusion[0], "is unknown"));

@@ -78,6 +78,11 @@ static void test_units(void **state)
         "AaTTUU12", /* tensor- and data-parallel, two of all ranks */
         "ABABABTTTT1", /* micro-batches */
         "GGGGRGRGRG", /* FSDP: gathered twice */
+        "AGGGGGGRGRGRGRGRGRS12", /* ...with a root of another size, a norm and a loss */
+        "AGGGGGGRRRRRRS1", /* ...gathered once */
+        "AGGGGRTGRTGRTGRTSU1", /* ...in replicas, which add their gradients */
+        "XXXXXXXXXXXXXXXXabc", /* experts: all-to-alls of every layer, there and back, then gradients */
+        "XXGXXGXXRXXRab1", /* ...with FSDP */
         "SRSRSRSRQPQPQPQP", /* a pipeline without any collective: no symbol comes once */
         "ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABTU",
         " abcd",

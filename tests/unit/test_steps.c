@@ -1,8 +1,8 @@
-/* Steps found in sequences whose steps are known; steps that stand out, and what differed in them. */
+/* Steps found in sequences whose steps are known; the start-up; one-offs, and what happened in them. */
 #include "joined.h"
 
 #include "analyse/markers.h"
-#include "analyse/outliers.h"
+#include "analyse/one_offs.h"
 #include "analyse/steps.h"
 
 static struct rs_view view;
@@ -267,53 +267,247 @@ static void test_marks_and_pattern(void **state)
     assert_int_equal(steps.rows[5].length, 16 * MS);
 }
 
-/* Rank 1 is 8 ms late in step 12; the transfer takes 7 ms more in step 20; all compute 6 ms longer in step 30. */
-static void test_outliers(void **state)
+/* Buckets of three sizes, 10 ms of compute before them, and 100 ms more with every 10th step: steps are of three operations,
+ * not of thirty. */
+static void test_checkpoints(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    int64_t t = 0;
+    for (int s = 0; s < 40; s++) {
+        t += s % 10 == 9 ? 110 * MS : 10 * MS;
+        for (int b = 0; b < 3; b++) t = both(world, "AllReduce", (uint64_t)(b + 1) << 20, t + 1 * MS, 500 * US);
+    }
+    find();
+    assert_int_equal(steps.n, 40);
+    assert_int_equal(steps.ops, 3);
+}
+
+/* 30 steps of 4 equal operations, with a scalar after them; compute of any length hides the step from single times, but not
+ * from medians. */
+static void test_scalars_in_noise(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        make_job(1, 2, 1 * US);
+        uint32_t world = make_comm(1, 0, 1, 2);
+        uint64_t x = seed * 0x9e3779b97f4a7c15;
+        int64_t t = 0;
+        for (int i = 0; i < 120; i++) {
+            int64_t noise = draw(&x, 8) ? 0 : draw(&x, 5 * MS);
+            t = both(world, "AllReduce", 2 << 20, t + 500 * US + noise, 50 * US);
+            if (i % 4 == 3) t = both(world, "AllReduce", 4096, t + 200 * US, 30 * US);
+        }
+        find();
+        assert_int_equal(steps.n, 30);
+        forget(NULL);
+    }
+}
+
+/* ---- start-up ---- */
+
+/* Steps of one operation, `ms[i]` long each, after a broadcast at 0 that ends `early` before them. */
+static void play_lengths(const int64_t *ms, int n, int64_t early)
+{
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    int64_t t = both(world, "Broadcast", 1 << 20, 0, early);
+    for (int s = 0; s < n; s++) {
+        int64_t half = ms[s] * MS / 2;
+        both(world, "ReduceScatter", 1 << 24, t + half - 2 * MS, 2 * MS);
+        both(world, "AllGather", 1 << 24, t + 2 * half - 1 * MS, 1 * MS);
+        t += 2 * half;
+    }
+    find();
+    assert_int_equal(steps.n, n);
+}
+
+static void fill_lengths(int64_t *ms, int n)
+{
+    for (int i = 0; i < n; i++) ms[i] = 100 + i % 3;
+}
+
+static void test_startup(void **state)
+{
+    (void)state;
+    int64_t ms[40];
+    fill_lengths(ms, 40);
+    play_lengths(ms, 40, 10 * MS); /* all alike */
+    assert_int_equal(steps.startup, 0);
+    assert_false(steps.early);
+    assert_int_equal(steps.after_ns, RS_TIME_NONE);
+    assert_null(steps.left_out);
+    forget(NULL);
+
+    ms[0] = 900, ms[1] = 140, ms[2] = 260; /* the second is not long, but two of three are */
+    play_lengths(ms, 40, 10 * MS);
+    assert_int_equal(steps.startup, 3);
+    assert_int_equal(steps.warmup, 3);
+    assert_int_equal(steps.after_ns, steps.rows[3].from);
+    assert_int_equal(steps.begin_ns, 0);
+    assert_int_equal(steps.counted, 40);
+    assert_int_equal(steps.time_ns.p99, 102 * MS); /* without them */
+    assert_string_equal(steps.left_out,
+                        "the first 3 of 40 steps (start-up) are left out: 1.3 s; --warmup 0 includes them");
+    rs_steps_within(&steps, &everything, 0);
+    assert_int_equal(steps.warmup, 0);
+    assert_int_equal(steps.startup, 3);
+    assert_int_equal(steps.time_ns.p99, 452 * MS); /* the first begins with its first operation */
+    assert_null(steps.left_out);
+    rs_steps_within(&steps, &everything, 1);
+    assert_string_equal(steps.left_out, "the first of 40 steps is left out: 0.91 s");
+    rs_steps_within(&steps, &(struct rs_filter){.has_to = true, .to = 2000 * MS}, RS_NONE);
+    assert_int_equal(steps.warmup, 0); /* the user selects a time */
+    assert_int_equal(steps.after_ns, RS_TIME_NONE);
+    forget(NULL);
+
+    fill_lengths(ms, 40);
+    ms[5] = 900; /* later: a one-off, not start-up */
+    play_lengths(ms, 40, 10 * MS);
+    assert_int_equal(steps.startup, 0);
+    forget(NULL);
+
+    for (int i = 0; i < 20; i++) ms[i] = 300; /* half of the run: at most a third is left out */
+    play_lengths(ms, 40, 10 * MS);
+    assert_true(steps.startup <= 13);
+    forget(NULL);
+
+    fill_lengths(ms, 40);
+    ms[0] = 900;
+    play_lengths(ms, 5, 10 * MS); /* so few are all needed */
+    assert_int_equal(steps.startup, 0);
+    forget(NULL);
+    play_lengths(ms, 6, 10 * MS);
+    assert_int_equal(steps.startup, 1);
+    forget(NULL);
+
+    for (int i = 0; i < 40; i++) ms[i] = i % 2 ? 100 : 350; /* every second one is long: that is no start-up */
+    play_lengths(ms, 40, 10 * MS);
+    assert_int_equal(steps.startup, 0);
+    forget(NULL);
+
+    fill_lengths(ms, 40);
+    play_lengths(ms, 5, 3000 * MS); /* before the first step */
+    assert_int_equal(steps.startup, 0);
+    assert_true(steps.early);
+    assert_int_equal(steps.after_ns, steps.rows[0].from);
+    assert_string_equal(steps.left_out,
+                        "what is before the first step (start-up) is left out: 3.0 s; --warmup 0 includes it");
+}
+
+/* ---- one-offs ---- */
+
+static struct rs_bandwidth funcs;
+static struct rs_one_offs odd;
+
+static void find_odd(void)
+{
+    find();
+    rs_bandwidth_find(&funcs, &view, false);
+    rs_one_offs_find(&odd, &view, &steps, &funcs);
+}
+
+static int forget_odd(void **state)
+{
+    rs_one_offs_free(&odd);
+    rs_bandwidth_free(&funcs);
+    return forget(state);
+}
+
+/* Of rank 1 in step 12 8 ms; the transfer takes 7 ms more in step 20; all compute 6 ms longer in step 30, in step 35, too,
+ * and rank 2 4 ms longer than that. Rank 0 is always 50 us later than the others: that is usual. */
+static void test_one_offs(void **state)
 {
     (void)state;
     make_job(1, 3, 1 * US);
     uint32_t world = make_comm(1, 0, 1, 3);
     int64_t t = 0;
     for (int s = 0; s < 40; s++) {
-        t += 10 * MS + s % 4 * 10 * US + (s == 30 ? 6 * MS : 0);
-        int64_t starts[] = {t, t + 50 * US + (s == 12 ? 8 * MS : 0), t};
-        int64_t transfer = 1 * MS + (s == 20 ? 7 * MS : 0);
+        t += 10 * MS + s % 4 * 10 * US + (s == 30 || s == 35 ? 6 * MS : 0);
+        int64_t starts[] = {t + 50 * US, t + (s == 12 ? 8 * MS : 0), t + (s == 35 ? 4 * MS : 0)};
+        int64_t transfer = 1 * MS + (s == 20 ? 7 * MS : 0), last = starts[0];
         add_coll(world, "AllReduce", 1 << 24, starts, transfer);
-        t = starts[1] + transfer;
+        for (int i = 1; i < 3; i++) last = starts[i] > last ? starts[i] : last;
+        t = last + transfer;
     }
-    find();
+    find_odd();
     assert_int_equal(steps.n, 40);
-    struct rs_stragglers late;
-    struct rs_bandwidth rows;
-    struct rs_outliers odd;
-    rs_stragglers_find(&late, &view);
-    fine(RS_OK);
-    rs_bandwidth_find(&rows, &view, false);
-    fine(RS_OK);
-    rs_outliers_find(&odd, &view, &steps, 0, &late, &rows);
-    fine(RS_OK);
-    assert_int_equal(odd.n, 3);
+    assert_int_equal(odd.n, 4);
     assert_int_equal(odd.rows[0].step, 12);
+    assert_int_equal(odd.rows[0].what, RS_ONE_OFF_RANK_PAUSED);
     assert_int_equal(view.model->ranks[odd.rows[0].rank_id].number, 1);
-    assert_int_equal(odd.rows[0].late_ns, 8 * MS);
+    assert_int_equal(odd.rows[0].ranks, 1);
+    assert_in_range(odd.rows[0].late_ns, 7900 * US, 8100 * US);
+    assert_in_range(odd.rows[0].excess_ns, 7900 * US, 8100 * US);
+    assert_int_equal(odd.rows[0].at_ns, steps.rows[12].start);
     assert_int_equal(odd.rows[0].row, RS_NONE);
-    assert_non_null(strstr(odd.rows[0].what, "rank 1 (node00"));
+    assert_int_equal(odd.rows[0].cause, RS_CAUSE_UNKNOWN);
+    assert_non_null(strstr(odd.rows[0].text, "rank 1 (node00"));
+    assert_non_null(strstr(odd.rows[0].text, "and the others waited"));
     assert_int_equal(odd.rows[1].step, 20);
+    assert_int_equal(odd.rows[1].what, RS_ONE_OFF_TRANSFER);
     assert_int_equal(odd.rows[1].rank_id, RS_NONE);
     assert_int_equal(odd.rows[1].row, 0);
     assert_int_equal(odd.rows[1].slow_ns, 7 * MS);
     assert_int_equal(odd.rows[2].step, 30);
+    assert_int_equal(odd.rows[2].what, RS_ONE_OFF_ALL_PAUSED);
     assert_int_equal(odd.rows[2].rank_id, RS_NONE);
-    assert_int_equal(odd.rows[2].row, RS_NONE);
-    assert_non_null(strstr(odd.rows[2].what, "outside NCCL"));
-    rs_outliers_free(&odd);
-    rs_outliers_find(&odd, &view, &steps, 13, &late, &rows);
-    fine(RS_OK); /* as --warmup 13 */
-    assert_int_equal(odd.n, 2);
-    assert_int_equal(odd.rows[0].step, 20);
-    rs_outliers_free(&odd);
-    rs_bandwidth_free(&rows);
-    rs_stragglers_free(&late);
+    assert_int_equal(odd.rows[2].ranks, 3);
+    assert_in_range(odd.rows[2].pause_ns, 5900 * US, 6100 * US);
+    assert_non_null(strstr(odd.rows[2].text, "all ranks paused outside NCCL for 6.0 ms"));
+    assert_int_equal(odd.rows[3].step, 35);
+    assert_int_equal(odd.rows[3].what, RS_ONE_OFF_ALL_PAUSED);
+    assert_in_range(odd.rows[3].pause_ns, 5900 * US, 6100 * US);
+    assert_int_equal(view.model->ranks[odd.rows[3].rank_id].number, 2);
+    assert_in_range(odd.rows[3].late_ns, 3900 * US, 4100 * US);
+    rs_one_offs_free(&odd);
+    rs_steps_within(&steps, &everything, 13);
+    rs_one_offs_find(&odd, &view, &steps, &funcs);
+    assert_int_equal(odd.n, 4);
+    assert_true(odd.rows[0].left_out);
+    assert_false(odd.rows[1].left_out);
+}
+
+/* Two of four ranks pause in step 9; a checkpoint with every 10th step from the 6th on, and one of them is missing; the first
+ * step of the job; a communicator is created in step 22. */
+static void test_causes(void **state)
+{
+    (void)state;
+    make_job(1, 4, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 4), other = make_comm(2, 0, 1, 4);
+    for (uint32_t i = 0; i < model.nprocs; i++)
+        model.procs[i].overwritten_until = model.procs[i].cut_until = RS_TIME_NONE;
+    int64_t t = 0;
+    for (int s = 0; s < 60; s++) {
+        bool save = s % 10 == 5 && s != 35;
+        if (s == 22)
+            for (uint32_t i = 0; i < model.nmembers; i++)
+                if (model.members[i].comm == other) model.members[i].created = t + 5 * MS;
+        t += (s ? 10 : 200) * MS + (save ? 80 * MS : 0) + (s == 22 ? 40 * MS : 0);
+        int64_t late = s == 9 ? 30 * MS : 0, starts[] = {t, t + late, t, t + late};
+        add_coll(world, "ReduceScatter", 1 << 24, starts, 1 * MS);
+        t += late + 3 * MS;
+        add_coll(world, "AllGather", 1 << 24, (int64_t[]){t, t, t, t}, 1 * MS);
+        t += 1 * MS;
+    }
+    find_odd();
+    assert_int_equal(steps.n, 60);
+    static const uint32_t want[] = {5, 9, 15, 22, 25, 45, 55};
+    assert_int_equal(odd.n, 7);
+    for (uint32_t i = 0; i < 7; i++) {
+        const struct rs_one_off *x = &odd.rows[i];
+        bool save = want[i] % 10 == 5;
+        assert_int_equal(x->step, want[i]);
+        assert_int_equal(x->every, save ? 10 : 0);
+        assert_int_equal(x->cause, save ? RS_CAUSE_PERIODIC : want[i] == 22 ? RS_CAUSE_COMMUNICATOR : RS_CAUSE_UNKNOWN);
+        assert_int_equal(x->what, want[i] == 9 ? RS_ONE_OFF_RANK_PAUSED : RS_ONE_OFF_ALL_PAUSED);
+    }
+    assert_non_null(strstr(odd.rows[0].text, "every 10 steps"));
+    assert_int_equal(odd.rows[1].ranks, 2);
+    assert_int_equal(odd.rows[1].late_ns, 30 * MS);
+    assert_non_null(strstr(odd.rows[1].text, " and 1 more paused"));
+    assert_non_null(strstr(odd.rows[3].text, "communicators were created"));
 }
 
 /* Windows do not overlap: a step by the pattern gives way to a mark, and of two marks the first ends where the next begins. */
@@ -363,7 +557,11 @@ int main(void)
         cmocka_unit_test_teardown(test_marks, forget),
         cmocka_unit_test_teardown(test_marks_again, forget),
         cmocka_unit_test_teardown(test_marks_and_pattern, forget),
-        cmocka_unit_test_teardown(test_outliers, forget),
+        cmocka_unit_test_teardown(test_checkpoints, forget),
+        cmocka_unit_test_teardown(test_scalars_in_noise, forget),
+        cmocka_unit_test_teardown(test_startup, forget),
+        cmocka_unit_test_teardown(test_one_offs, forget_odd),
+        cmocka_unit_test_teardown(test_causes, forget_odd),
         cmocka_unit_test_teardown(test_windows, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

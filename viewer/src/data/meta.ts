@@ -85,6 +85,8 @@ export interface Report {
     clock_error_ns?: number | null;
     stragglers?: Straggler[];
     network?: NetworkRow[];
+    /** What is left out of the report: the start-up. null: nothing. */
+    steps?: { left_out?: string | null };
     conclusion?: string[];
 }
 

@@ -25,6 +25,7 @@ export function ReportPanel({ session }: { session: Session }) {
                 {ties > 0 ? ` (${count(ties)} ties)` : ""}, {count(bars)} bars in {duration(span)}
                 {zero ? `; 0 s is ${zero}` : ""}
             </p>
+            {report.steps?.left_out ? <p class="hint">{report.steps.left_out}</p> : null}
             {(report.conclusion ?? []).map((sentence, i) => (
                 <p key={i} class="conclusion" dir="auto">
                     {sentence}

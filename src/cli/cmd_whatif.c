@@ -1,0 +1,257 @@
+/* ringscope whatif: the run replayed without a rank's, host's or link's lateness, and what that saves. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/room.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
+#include "cli/reading.h"
+#include "conclude/layout.h"
+#include "fields/whatif.h"
+
+/* ---- what to take out ---- */
+
+enum { MOST_LATE = 5 }; /* late ranks that are taken out by default */
+
+struct wish {
+    enum rs_cure cure;
+    const char *who; /* numbers or name, points into argv; NULL: none */
+};
+
+struct options {
+    struct rs_common common;
+    struct wish *wishes;
+    uint32_t n, cap;
+    int warmup; /* -1: the start-up */
+};
+
+static const struct {
+    const char *word;
+    enum rs_cure cure;
+    bool named; /* the word is followed by numbers or a name */
+} words[] = {{"rank", RS_CURE_RANK, true},
+             {"ranks", RS_CURE_RANKS, true},
+             {"host", RS_CURE_HOST, true},
+             {"link", RS_CURE_LINK, true},
+             {"persistent", RS_CURE_PERSISTENT, false},
+             {"sporadic", RS_CURE_SPORADIC, false},
+             {"waits", RS_CURE_WAITS, false}};
+
+static const char *take_wish(void *to, const char *value)
+{
+    struct options *o = to;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i].word);
+        if (strncmp(value, words[i].word, n) != 0) continue;
+        if (words[i].named ? value[n] != ' ' || !value[n + 1] : value[n] != 0) continue;
+        RS_ROOM(o->wishes, o->n, o->cap);
+        o->wishes[o->n++] = (struct wish){words[i].cure, words[i].named ? value + n + 1 : NULL};
+        return NULL;
+    }
+    return "is none of 'rank N', 'ranks N,N,...', 'host NAME', 'link N-N', persistent, sporadic, waits";
+}
+
+/* The rank at the beginning of a text, which is followed by `end`; *text is then behind that. */
+static enum rs_status find_rank(const char **text, char end, const struct rs_model *m, uint32_t *rank_id,
+                                struct rs_err *err)
+{
+    char number[16] = "";
+    size_t n = strcspn(*text, ",-");
+    int64_t value;
+    if (n < sizeof number) memcpy(number, *text, n);
+    if (!*number || !rs_opt_int(number, &value) || ((*text)[n] && (*text)[n] != end))
+        return rs_fail(err, RS_BAD_INPUT, "--take-out: '%s' is not the number of a rank", *text);
+    *text += n + ((*text)[n] != 0);
+    for (*rank_id = 0; *rank_id < m->nranks; ++*rank_id)
+        if (m->ranks[*rank_id].number == value) return RS_OK;
+    return rs_fail(err, RS_BAD_INPUT, "--take-out: rank %s is not in these inputs", number);
+}
+
+static enum rs_status add_host(struct rs_whatif *w, const char *name, struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    for (uint32_t i = 0; i < m->nhosts; i++) {
+        if (strcmp(rs_host_label(m, i), name) != 0) continue;
+        rs_whatif_add(w, RS_CURE_HOST, i);
+        return RS_OK;
+    }
+    return rs_fail(err, RS_BAD_INPUT, "--take-out: host %s is not in these inputs", name);
+}
+
+static enum rs_status add_link(struct rs_whatif *w, const char *text, struct rs_err *err)
+{
+    uint32_t a, b;
+    RS_TRY(find_rank(&text, '-', w->view->model, &a, err));
+    RS_TRY(find_rank(&text, 0, w->view->model, &b, err));
+    if (a == b) return rs_fail(err, RS_BAD_INPUT, "--take-out: a link is between two ranks");
+    rs_whatif_add_link(w, a, b);
+    return RS_OK;
+}
+
+static enum rs_status add_ranks(struct rs_whatif *w, const struct wish *x, struct rs_err *err)
+{
+    const char *text = x->who;
+    uint32_t *rows = NULL, n = 0, cap = 0;
+    enum rs_status status = RS_OK;
+    do {
+        RS_ROOM(rows, n, cap);
+        status = find_rank(&text, x->cure == RS_CURE_RANKS ? ',' : 0, w->view->model, &rows[n++], err);
+    } while (*text && status == RS_OK);
+    if (status == RS_OK && n == 1)
+        rs_whatif_add(w, RS_CURE_RANK, rows[0]);
+    else if (status == RS_OK)
+        rs_whatif_add_ranks(w, rows, n);
+    free(rows);
+    return status;
+}
+
+static enum rs_status add_case(struct rs_whatif *w, const struct wish *x, struct rs_err *err)
+{
+    switch (x->cure) {
+    case RS_CURE_RANK:
+    case RS_CURE_RANKS: return add_ranks(w, x, err);
+    case RS_CURE_HOST: return add_host(w, x->who, err);
+    case RS_CURE_LINK: return add_link(w, x->who, err);
+    default: rs_whatif_add(w, x->cure, RS_NONE); return RS_OK;
+    }
+}
+
+static enum rs_status add_cases(struct rs_whatif *w, const struct options *o, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < o->n; i++) RS_TRY(add_case(w, &o->wishes[i], err));
+    if (o->n) return RS_OK;
+    rs_whatif_add_late(w, MOST_LATE);
+    for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!words[i].named) rs_whatif_add(w, words[i].cure, RS_NONE);
+    return RS_OK;
+}
+
+/* ---- text ---- */
+
+static void cell_ns(struct rs_table *t, int64_t ns)
+{
+    rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
+}
+
+static void print_text(const struct rs_whatif *w)
+{
+    if (w->refused) {
+        printf("The run cannot be replayed: %s.\n", w->refused);
+        return;
+    }
+    printf("recorded run: %s", rs_text_ns(w->makespan_ns).s);
+    if (w->step_ns != RS_TIME_NONE)
+        printf(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
+    printf("; replayed unchanged: %.2g %% off\n", w->error_pct);
+    if (w->steps->left_out) rs_plain_line(w->steps->left_out, stdout);
+    printf("\n");
+    static const char *const heads[] = {"saves", "at least", "at most", "share", "run", "step"};
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_LEFT, "taken out");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) rs_table_column(&t, RS_RIGHT, heads[i]);
+    rs_table_column(&t, RS_LEFT, "");
+    for (uint32_t i = 0; i < w->ncases; i++) {
+        const struct rs_whatif_case *x = &w->cases[i];
+        rs_table_cell(&t, "%s", x->take_out);
+        cell_ns(&t, x->saving_ns);
+        cell_ns(&t, x->saving_low_ns);
+        cell_ns(&t, x->saving_high_ns);
+        if (x->saving_ns == RS_TIME_NONE)
+            rs_table_cell(&t, "?");
+        else
+            rs_table_cell(&t, "%.1f %%", 100 * (double)x->saving_ns / (double)(w->steps_ns > 0 ? w->steps_ns : 1));
+        cell_ns(&t, x->makespan_ns);
+        cell_ns(&t, x->step_ns);
+        rs_table_cell(&t, "%s",
+                      x->unknown  ? x->unknown
+                      : x->equals ? ""
+                                  : "compared with ranks that do other work, too");
+    }
+    rs_table_print(&t, "", stdout);
+    rs_table_free(&t);
+}
+
+/* ---- the command ---- */
+
+static enum rs_status work(struct rs_whatif *w, const struct options *o, struct rs_err *err)
+{
+    RS_TRY(add_cases(w, o, err));
+    if (!o->common.json) {
+        print_text(w);
+        return RS_OK;
+    }
+    struct rs_json *j = rs_output_json();
+    rs_out_json(j, &rs_out_whatif, &(struct rs_whatif_fields){w});
+    rs_json_newline(j);
+    return rs_json_finish(j, err);
+}
+
+static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
+                           int *status, struct rs_err *err)
+{
+    (void)self, (void)in;
+    struct options *o = options;
+    const struct rs_filter *filter = &o->common.filters.filter, everything = {0};
+    struct rs_view all, view; /* steps and roles are those of the whole run */
+    struct rs_steps steps;
+    rs_view_init(&all, m, &everything);
+    enum rs_status done = rs_steps_find(&steps, &all, err);
+    if (done == RS_OK) {
+        struct rs_job_layout layout;
+        struct rs_roles roles;
+        struct rs_whatif w;
+        rs_steps_within(&steps, filter, o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup);
+        rs_job_layout_find(&layout, &all, &steps);
+        rs_roles_find(&roles, &all, &steps, &layout);
+        rs_view_init(&view, m, filter);
+        rs_whatif_init(&w, &view, &steps, &roles);
+        done = work(&w, o, err);
+        if (w.refused) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
+        rs_whatif_free(&w);
+        rs_view_free(&view);
+        rs_roles_free(&roles);
+        rs_job_layout_free(&layout);
+        rs_steps_free(&steps);
+    }
+    rs_view_free(&all);
+    return done;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    struct options o = {.warmup = -1};
+    int n;
+    const struct rs_opt opts[] = {
+        {RS_OPT_EACH, 0, "take-out", RS_EACH(take_wish, &o), "WHAT",
+         "'rank 5', 'ranks 1,5', 'host NAME', 'link 2-3', persistent, sporadic or waits; may be repeated"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
+         "leave the first N steps as they are (those recognised as start-up)"},
+        {0},
+    };
+    int done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
+    if (done < 0) done = rs_reading_model(self, argv + 1, n, &o.common, show, &o);
+    free(o.wishes);
+    return done;
+}
+
+const struct rs_command rs_cmd_whatif = {
+    .name = "whatif",
+    .summary = "what a cure would save: the run replayed without a rank's or host's lateness",
+    .usage = "[options] IN...",
+    .text =
+        "Replays the recorded operations, and the time that each rank took between them, without what a rank takes\n"
+        "longer than the ranks that do the same work. Prints the time that this saves, with its interval: waits that\n"
+        "others cause, and time that is hidden, do not count.",
+    .examples = "ringscope whatif rec                                 # all that is late\n"
+                "ringscope whatif --take-out 'rank 5' rec             # one rank\n"
+                "ringscope whatif --take-out 'host node1' --json rec",
+    .json = "one JSON object, with every case",
+    .takes = "from to run same-host",
+    .run = run,
+};

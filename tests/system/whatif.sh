@@ -1,0 +1,46 @@
+#!/bin/bash
+# ringscope whatif: cases and their order, names that are wrong, text and JSON, windows, real recordings.
+# sanitizers: address
+set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
+data=$(dirname "$0")/../data
+run=$TMP/run
+"$RINGSCOPE" gen --no-truth -w tpdp --slow 3:500 --steps 20 -o "$run" >/dev/null
+whatif() { "$RINGSCOPE" whatif --json "$@" 2>"$TMP/err"; }
+
+is "default cases" "$(whatif "$run" | jq -c '[.cases[].take_out]')" '["rank 3","persistent","sporadic","waits"]'
+is "cases as asked for" "$(whatif --take-out waits --take-out 'host node01' --take-out 'rank 1' --take-out 'ranks 1,3' --take-out 'link 2-6' "$run" |
+    jq -c '[.cases[] | [.take_out, .rank, .peer, .host]]')" \
+    '[["waits",null,null,null],["host node01",null,null,"node01"],["rank 1",1,null,"node00"],["ranks 1,3",null,null,null],["link 2-6",2,6,"node00"]]'
+is "unchanged" "$(whatif "$run" | jq -c '[.refused, .replay_error_pct]')" '[null,0]'
+is "a saving is the difference" "$(whatif "$run" | jq '.makespan_ns as $all | [.cases[] | $all - .makespan_ns == .saving_ns] | all')" true
+is "it is in its interval" "$(whatif "$run" | jq '[.cases[] | .saving_low_ns <= .saving_ns and .saving_ns <= .saving_high_ns] | all')" true
+is "the step" "$(whatif "$run" | jq '.step_ns - .cases[0].step_ns | . > 450000 and . < 520000')" true
+# Numbers of jq are exact to 256 ns here.
+span=$("$RINGSCOPE" ops --json "$run" | jq -s 'map(.ranks[]) | (map(.end_ns) | max) - (map(.start_ns) | min)')
+is "the makespan is that of ops" "$(whatif "$run" | jq --argjson span "$span" '.makespan_ns - $span | . < 600 and . > -600')" true
+is "half of the run, half of the saving" "$(whatif --to 190ms --take-out 'rank 3' "$run" | jq '.cases[0].saving_ns | . > 2500000 and . < 7500000')" true
+"$RINGSCOPE" whatif "$run" >"$TMP/text"
+is "text" "$(grep -c '^\(recorded run: \|taken out \|rank 3 \|persistent \|sporadic \|waits \)' "$TMP/text")" 6
+
+for wrong in 'rank 99' 'rank x' 'host nowhere' 'link 1-1' 'link 1' 'ranks 1-2'; do
+    whatif --take-out "$wrong" "$run" >/dev/null
+    is "status of $wrong" $? 1
+    is "message of $wrong" "$(grep -c '^ringscope whatif: --take-out: ' "$TMP/err")" 1
+done
+for wrong in rank everything 'waits 3' ''; do
+    whatif --take-out "$wrong" "$run" >/dev/null
+    is "status of '$wrong'" $? 2
+done
+
+# Real recordings: replayed unchanged they take as long as recorded; no saving is longer than the run.
+for folder in h200-ddp h200-mix h200-overlay/rec h200-overlay/kineto h200-tp2pp2dp2/rec; do
+    [ -e "$data/$folder" ] || continue
+    whatif "$data/$folder" >"$TMP/out"
+    is "$folder" "$(jq -c '.makespan_ns as $all | [.refused, .replay_error_pct == 0, ([.cases[] | .saving_ns >= 0 and .saving_ns < $all] | all)]' "$TMP/out")" '[null,true,true]'
+done
+# Without times nothing can be replayed.
+whatif "$data/flight"/* >"$TMP/out"
+is "no times" "$(jq '.refused != null' "$TMP/out")" true
+exit $bad
