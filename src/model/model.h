@@ -284,6 +284,9 @@ struct rs_model {
     RS_TABLE(struct rs_tag, tags);
     RS_TABLE(struct rs_cut_number, cut_numbers);
     RS_TABLE(struct rs_spot, spots);
+    RS_TABLE(struct rs_answer, answers); /* of a health service, and what they say: */
+    RS_TABLE(struct rs_condition, conditions);
+    RS_TABLE(struct rs_progress, progress);
     struct rs_activities activities;
     RS_TABLE(struct rs_model_note, notes);
     RS_TABLE(uint32_t, order); /* parts, operation by operation */
