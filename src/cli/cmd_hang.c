@@ -171,6 +171,7 @@ static void print_ranks(const struct rs_hang_who *who, uint32_t n)
     for (uint32_t i = 0; i < n && i < 8; i++)
         printf("%s%d", i ? ", " : n == 1 ? " rank " : " ranks ", who[i].rank >= 0 ? who[i].rank : who[i].comm_rank);
     if (n > 8) printf(" and %" PRIu32 " more", n - 8);
+    if (n && who[0].rank < 0) printf(" of the communicator");
 }
 
 /* The first lines: each verdict in plain words. */

@@ -299,6 +299,7 @@ struct rs_model {
     bool joined; /* `begin` and `end` are set, by join/run_span.h */
     int64_t begin, end; /* see rs_model_begin() */
     int32_t world; /* ranks of the job, recorded or not; -1: unknown */
+    int32_t least_ranks; /* the job has at least so many, as a health service counts them; 0: unknown */
     uint64_t callbacks; /* read in all */
 };
 

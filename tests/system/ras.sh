@@ -47,6 +47,21 @@ verdict moving-first.json '["NOT_JOINED",[7],[],"AllReduce",100]'
 verdict moving-first.json moving-second.json '["NONE",[],[],null,null]'
 verdict dead-2.24.txt lost-2.24.txt '["RANK_DEAD",[5],[],null,null]'
 
+# Real: NCCL 2.28.9, four ranks on one GPU. Rank 2 sleeps; rank 3 is killed, and the JSON has a comma too few.
+real=../ras-h200
+for form in txt json; do verdict $real/asleep/first.$form '["NOT_JOINED",[2],[],"AllReduce",10]'; done
+verdict $real/asleep/first.json $real/asleep/second.json '["NOT_JOINED",[2],[],"AllReduce",10]'
+verdict $real/killed/first.json $real/killed/second.json '["RANK_DEAD",[],[3],null,null]'
+is "killed: its rank of the job is not in the text" "$(hang $real/killed/first.txt | jq -c '[.verdict, .culprits[0].ranks, .culprits[0].pids]')" \
+    '["RANK_DEAD",[null],[1374]]'
+for form in txt json; do
+    is "asleep, with recordings, $form" "$(hang $real/asleep/rec $real/asleep/first.$form | jq -c '[.verdict, .ranks,
+        (.culprits[0].evidence | contains("NCCL RAS shows the same: it has launched 10 AllReduce operations, the others 11."))]')" '["NOT_JOINED",[2],true]'
+    is "killed, with recordings, $form" "$(hang $real/killed/rec $real/killed/first.$form | jq -c '[.verdict, .ranks,
+        (.culprits[0].evidence | contains("NCCL RAS shows the same: it did not answer."))]')" '["RANK_DEAD",[3],true]'
+    is "one job, $form" "$("$RINGSCOPE" info --json $real/killed/rec $real/killed/first.$form 2>/dev/null | jq -c '[.ranks, .world_size]')" '[4,4]'
+done
+
 # With the answers of the protocol in front, as nc prints them; cut off.
 { printf 'SERVER PROTOCOL 2\nOK\nOK\n'; cat pair-first.json; } >"$TMP/nc.json"
 verdict "$TMP/nc.json" '["NOT_JOINED",[5],[],"AllGather",50]'

@@ -90,6 +90,7 @@ static void add(struct work *w, const struct answer *a)
     const char *path = rs_arena_text(&m->arena, a->file->path, strlen(a->file->path));
     const char *time = *r->time ? rs_arena_text(&m->arena, r->time, strlen(r->time)) : NULL;
     rs_model_answer(m, &(struct rs_answer){path, time, r->time_s, !r->json}, &answer);
+    if (r->gpus > m->least_ranks) m->least_ranks = (int32_t)r->gpus;
     for (uint32_t i = 0; i < r->n_comms; i++) comms[i] = r->comms[i].hash ? comm_of(w, &r->comms[i]) : RS_NONE;
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         const struct rs_ras_rank *x = &r->ranks[i];

@@ -477,8 +477,8 @@ static void take_totals(struct text *t, struct rs_slice line)
         n++;
     }
     t->totals = false;
-    uint64_t processes = n == 5 ? v[3] : n == 3 ? v[1] : UINT64_MAX;
-    if (processes <= INT32_MAX) t->r->processes = (int64_t)processes;
+    uint64_t gpus = n == 5 ? v[4] : n == 3 ? v[2] : UINT64_MAX;
+    if (gpus <= INT32_MAX) t->r->gpus = (int64_t)gpus;
 }
 
 /* "Process 3487984 on node 172.16.64.213 managing GPU 5" */
@@ -595,7 +595,7 @@ bool rs_ras_is(const char *path, const char *head, size_t n)
 enum rs_status rs_ras_read(struct rs_ras *r, const char *path, struct rs_err *err)
 {
     struct rs_bytes *bytes;
-    *r = (struct rs_ras){.version = "", .time = "", .time_s = -1, .processes = -1};
+    *r = (struct rs_ras){.version = "", .time = "", .time_s = -1, .gpus = -1};
     RS_TRY(rs_bytes_open(&bytes, path, err));
     char head[4096];
     size_t n = rs_bytes_peek(bytes, head, sizeof head);

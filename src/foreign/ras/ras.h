@@ -48,7 +48,7 @@ struct rs_ras {
     const char *time; /* "2025-12-19 13:06:53", of the host's time zone; "": the text has none */
     int64_t time_s; /* the same as seconds, for differences; -1 */
     bool json;
-    int64_t processes; /* of the job; -1: not known */
+    int64_t gpus; /* of the job, each a rank; -1: not known */
     struct rs_ras_comm *comms;
     struct rs_ras_rank *ranks;
     struct rs_ras_count *counts;
