@@ -54,6 +54,7 @@ enum {
     X(COMMA,      comma,      "comma",            5, RS_CAP_SIZES | RS_CAP_PID)      \
     X(FLIGHT,     flight,     "flight-recorder",  1, RS_CAPS_FLIGHT)                 \
     X(NVPROF,     nvprof,     "nvprof",           7, RS_CAP_PID | RS_CAP_WINDOW)     \
+    X(JAX,        jax,        "jax-trace",       10, RS_CAP_WINDOW)                  \
     X(NCCLSEE,    ncclsee,    "ncclsee",          6, RS_CAP_SIZES | RS_CAP_PID)      \
     X(NCCL_TESTS, nccl_tests, "nccl-tests",       8, RS_CAP_SIZES | RS_CAP_PID)      \
     X(RAS,        ras,        "nccl-ras",         9, RS_CAP_HEALTH | RS_CAP_PID)
