@@ -12,6 +12,7 @@
 #include "base/room.h"
 
 enum { REMOTE_ERROR = 6 }; /* ncclRemoteError: another rank's fault */
+enum { MOST_FUNCTIONS = 16 }; /* of a communicator that are compared with each other; NCCL counts five */
 
 /* Ranks of one communicator that have launched different numbers of one function: rows of `sorted`, by number. */
 struct lag {
@@ -359,7 +360,8 @@ static void add_lags(struct rs_hang_work *w, struct health *h)
     uint32_t causes = 0, before = w->out->nfindings;
     for (uint32_t i = 0; i < h->nlags; i++) {
         uint32_t comm = h->sorted[h->lags[i].first]->comm;
-        for (uint32_t k = i + 1; k < h->nlags && h->sorted[h->lags[k].first]->comm == comm; k++)
+        for (uint32_t k = i + 1; k < h->nlags && k - i < MOST_FUNCTIONS && h->sorted[h->lags[k].first]->comm == comm;
+             k++)
             if (add_instead(w, h, &h->lags[i], &h->lags[k])) break;
     }
     if (w->out->nfindings > before) return; /* what others wait for follows from it */
