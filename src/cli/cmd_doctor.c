@@ -358,7 +358,7 @@ static void check_shm(struct report *r)
 /* As the recorder chooses its clock (plugin/tick.c). */
 static void check_clock(struct report *r)
 {
-    char source[32] = "unknown";
+    char source[32] = "";
     int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         ssize_t n = read(fd, source, sizeof source - 1);
@@ -373,7 +373,7 @@ static void check_clock(struct report *r)
     bool allowed = prctl(PR_GET_TSC, &mode) != 0 || mode == PR_TSC_ENABLE;
     bool trusted = strcmp(source, "hpet") != 0 && strcmp(source, "acpi_pm") != 0;
     if (invariant && allowed && trusted) {
-        add(r, "clock", FINE, NULL, "invariant TSC; the kernel uses %s", source);
+        add(r, "clock", FINE, NULL, "invariant TSC%s%s", *source ? "; the kernel uses " : "", source);
     } else {
         add(r, "clock", WARNING, NULL, "%s: callbacks read CLOCK_MONOTONIC_RAW instead, which costs more",
             !invariant ? "the TSC is not invariant (a virtual machine?)"
@@ -381,7 +381,7 @@ static void check_clock(struct report *r)
                        : "the kernel does not trust the TSC");
     }
 #elif defined(__aarch64__)
-    add(r, "clock", FINE, NULL, "cntvct_el0; the kernel uses %s", source);
+    add(r, "clock", FINE, NULL, "cntvct_el0%s%s", *source ? "; the kernel uses " : "", source);
 #else
     add(r, "clock", WARNING, NULL, "callbacks read CLOCK_MONOTONIC_RAW");
 #endif

@@ -298,6 +298,7 @@ void rs_watch_finish(struct rs_watch *w)
         const struct rs_watched_file *f = &w->files[i];
         int fd = open(f->path, O_RDONLY | O_CLOEXEC);
         int version = fd < 0 ? 0 : rs_nccl_version_in(fd, f->path);
+        w->unread += fd < 0;
         if (fd >= 0) close(fd);
         if (version == 0) continue;
         RS_ROOM(w->nccls, w->nnccls, w->nccls_cap);
@@ -410,13 +411,18 @@ char **rs_watch_reasons(const struct rs_watch *w, size_t *n)
         for (uint32_t i = 0; i < w->nprocs && launcher == NULL; i++)
             if (is_launcher(w->procs[i].name)) launcher = &w->procs[i];
         uint64_t ms = w->end_ms - w->begin_ms;
-        if (w->nprocs == 0) {
+        if (w->looks == 0) {
             rs_strbuf_puts(&s, "the command ended before its processes could be watched");
+        } else if (w->nprocs == 0) {
+            rs_strbuf_puts(&s, "the processes of the command could not be watched: /proc does not show them");
         } else if (ms < 3 * FIRST_MS) {
             rs_strbuf_printf(&s, "the command ended after %d ms: no process loaded libnccl until then", (int)ms);
         } else {
-            rs_strbuf_printf(&s, "no process loaded libnccl, and none has it linked in (%u process%s watched)",
-                             w->nprocs, w->nprocs == 1 ? "" : "es");
+            rs_strbuf_puts(&s, "no process loaded libnccl");
+            if (w->unread == 0) rs_strbuf_puts(&s, ", and none has it linked in");
+            rs_strbuf_printf(&s, " (%u process%s watched", w->nprocs, w->nprocs == 1 ? "" : "es");
+            if (w->unread > 0) rs_strbuf_printf(&s, "; %u of their files could not be read", w->unread);
+            rs_strbuf_putc(&s, ')');
         }
         add(&all, &s);
         if (launcher != NULL) {

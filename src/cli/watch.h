@@ -45,6 +45,7 @@ struct rs_watch {
     uint32_t nprocs, procs_cap, nnccls, nccls_cap, nfiles, files_cap;
     struct rs_map proc_of, file_of; /* by pid and start; by device and inode */
     unsigned looks;
+    unsigned unread; /* files that could not be searched for NCCL */
     uint64_t begin_ms, next_ms, end_ms; /* CLOCK_MONOTONIC */
     bool done;
 };

@@ -67,7 +67,8 @@ static void version_text_in_files(void **state)
 static char *said(struct rs_watched *procs, uint32_t n, int version)
 {
     struct rs_watched_nccl nccl = {.path = "/lib/libnccl.so.2", .version = version};
-    struct rs_watch w = {.plugin = PLUGIN, .procs = procs, .nprocs = n, .nccls = &nccl, .nnccls = 1, .end_ms = 1000};
+    struct rs_watch w = {
+        .plugin = PLUGIN, .procs = procs, .nprocs = n, .nccls = &nccl, .nnccls = 1, .looks = 9, .end_ms = 1000};
     size_t count;
     char **reasons = rs_watch_reasons(&w, &count), *all = calloc(1, 4096);
     for (size_t i = 0; i < count; i++) {
@@ -139,13 +140,32 @@ static void launchers(void **state)
     char *text = said(&p, 1, 0);
     assert_non_null(strstr(text, "pid 5 (mpirun) starts processes that cannot be watched from here"));
     free(text);
-    struct rs_watch w = {.plugin = PLUGIN};
-    size_t n;
-    char **reasons = rs_watch_reasons(&w, &n);
-    assert_int_equal(n, 1);
-    assert_string_equal(reasons[0], "the command ended before its processes could be watched");
-    free(reasons[0]);
-    free(reasons);
+}
+
+/* What was not seen is not denied. */
+static void little_was_seen(void **state)
+{
+    (void)state;
+    struct rs_watched p = {.pid = 5, .name = "x", .nccl = -1};
+    const struct {
+        struct rs_watch w;
+        const char *expected;
+    } cases[] = {
+        {{.looks = 0}, "the command ended before its processes could be watched"},
+        {{.looks = 3, .end_ms = 1000}, "the processes of the command could not be watched: /proc does not show them"},
+        {{.looks = 1, .end_ms = 11, .procs = &p, .nprocs = 1},
+         "the command ended after 11 ms: no process loaded libnccl until then"},
+        {{.looks = 9, .end_ms = 1000, .procs = &p, .nprocs = 1, .unread = 2},
+         "no process loaded libnccl (1 process watched; 2 of their files could not be read)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t n;
+        char **reasons = rs_watch_reasons(&cases[i].w, &n);
+        assert_int_equal(n, 1);
+        assert_string_equal(reasons[0], cases[i].expected);
+        free(reasons[0]);
+        free(reasons);
+    }
 }
 
 /* ---- real processes ---- */
@@ -196,6 +216,7 @@ int main(void)
         cmocka_unit_test(each_reason),
         cmocka_unit_test(processes_with_one_reason),
         cmocka_unit_test(launchers),
+        cmocka_unit_test(little_was_seen),
         cmocka_unit_test(descendants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
