@@ -393,8 +393,12 @@ static struct bursts bursts_of(const struct work *w, double threshold, uint32_t 
         if (!pairs) break;
         double rho = ((double)both / (double)pairs - b.share * b.share) / (b.share - b.share * b.share);
         if (rho <= 2 / sqrt((double)pairs)) break;
-        b.length += 3 * rho; /* not 2: short runs show less of it than there is */
+        b.length += 2 * rho;
     }
+    /* Short runs show few bursts: what there may be, at most, and longer than they appear. */
+    if (late) b.share += 1.64 * sqrt(b.share * (1 - b.share) * b.length / (double)n) + b.length / (double)n;
+    if (b.share > 0.9) b.share = 0.9;
+    b.length = 1 + 2 * (b.length - 1);
     return b;
 }
 
