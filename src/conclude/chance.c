@@ -223,6 +223,20 @@ static double noise_of_effects(struct work *w)
     return n ? middle(w->scratch, n) : 0;
 }
 
+/* How far the other two of three units are apart: a late unit would shift both of their effects. */
+static double others_apart(struct work *w, uint32_t unit)
+{
+    const struct rs_chance_table *t = w->t;
+    const uint32_t *members = &w->members[w->first[t->group[unit]]];
+    uint32_t a = members[members[0] == unit], b = members[members[2] == unit ? 1 : 2], n = 0;
+    for (uint32_t s = 0; s < t->steps; s++) {
+        double ns = (double)t->late[at(w, a, s)] - (double)t->late[at(w, b, s)];
+        if (!isnan(ns)) w->scratch[n++] = ns;
+    }
+    qsort(w->scratch, n, sizeof *w->scratch, ascending_double);
+    return n ? fabs(middle(w->scratch, n)) : 0;
+}
+
 /* How far equals are apart for good: the median |effect| of all units but this one, and its only equal, whose effect is
  * the same with the other sign; less what noise alone would give. The fewer there are, the less is known of it. */
 static void spreads(struct work *w)
@@ -238,6 +252,11 @@ static void spreads(struct work *w)
     for (uint32_t u = 0; u < t->units; u++) {
         struct rs_chance_row *r = &w->out->rows[u];
         r->least_ns = 2 * t->error_ns;
+        if (n == 3 && r->equals == 2) { /* one number is all that is known: noise is added, not taken off */
+            double least = TIMES * (1 + 4.0 / 2) * hypot(1.4826 * others_apart(w, u), noise);
+            if (least > r->least_ns) r->least_ns = least;
+            continue;
+        }
         uint32_t gone = r->equals == 1 ? 2 : 1;
         if (!r->steps || n < gone + 2) continue;
         double own = fabs(r->effect_ns);
