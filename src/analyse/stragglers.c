@@ -132,7 +132,8 @@ static void lateness_free(struct rs_lateness *l)
  *
  * Sums are kept in a straggler's why_ns until why_finish(). Launch lags are added with their sign, and only the sum
  * counts as launched late: launches of a program that runs ahead of its GPU are sometimes earlier, sometimes later,
- * which means nothing. */
+ * which means nothing. A launch that was in the queue for longer than the rank was late did not delay it, even if it
+ * was later than the others': a full queue delays launches, too. */
 
 const char *rs_why_text(enum rs_why why)
 {
@@ -193,6 +194,8 @@ static void why_add(const struct rs_view *v, const struct rs_arrival *last, cons
         why[RS_WHY_UNKNOWN] += own;
         return;
     }
+    if (lag > 0 && rs_time_minus(v->model->parts.start[last->part], v->model->parts.launched[last->part]) > own)
+        lag = 0;
     why[RS_WHY_LAUNCHED_LATE] += lag > own ? own : lag < -own ? -own : lag;
     why[RS_WHY_QUEUED] += own; /* for now, all that is known */
 }

@@ -18,7 +18,8 @@ struct work {
     uint32_t *known; /* [step * groups + group]: how many these are */
     /* [unit * steps + step], as the table: */
     float *apart; /* from the median of its equals; NAN: not compared */
-    int32_t *score; /* how many equals it is later than, less how many are later */
+    int32_t *score; /* how many equals it is later than, less how many are later; times the step's weight */
+    uint32_t *weight; /* [step * groups + group]; see weigh_steps() */
     double *sums; /* distribution of a sum of scores: see tail_make() */
     size_t room; /* of sums */
     double margin; /* what `least_ns` may be in a run like this, by the noise of effects */
@@ -93,6 +94,38 @@ static void order_step(struct work *w, uint32_t group, uint32_t step)
     }
 }
 
+static uint32_t weight_of(const struct work *w, uint32_t group, uint32_t step)
+{
+    return w->weight[(size_t)step * w->t->groups + group];
+}
+
+/* How far the units of a group are apart in a step. */
+static double range_of(const struct work *w, uint32_t group, uint32_t step)
+{
+    uint32_t n = known_of(w, group, step);
+    const float *v = sorted_of(w, group, step);
+    return n >= 2 ? (double)v[n - 1] - (double)v[0] : 0;
+}
+
+/* Of a few steps, one in which all units are alike says as much as one in which they are far apart: then steps count by the
+ * order of their ranges (the test of Quade). */
+static void weigh_steps(struct work *w)
+{
+    enum { FEW = 15 };
+    const struct rs_chance_table *t = w->t;
+    for (uint32_t s = 0; s < t->steps; s++)
+        for (uint32_t g = 0; g < t->groups; g++) {
+            uint32_t *weight = &w->weight[(size_t)s * t->groups + g];
+            *weight = 1;
+            for (uint32_t k = 0; t->steps <= FEW && k < t->steps; k++) {
+                bool below = range_of(w, g, k) < range_of(w, g, s);
+                *weight += known_of(w, g, k) >= 2 && below;
+            }
+            for (uint32_t i = w->first[g]; i < w->first[g + 1]; i++)
+                w->score[at(w, w->members[i], s)] *= (int32_t)*weight;
+        }
+}
+
 static void order(struct work *w)
 {
     const struct rs_chance_table *t = w->t;
@@ -103,6 +136,7 @@ static void order(struct work *w)
     w->known = rs_zalloc((size_t)t->groups * t->steps + 1, sizeof *w->known);
     w->apart = rs_alloc((cells + 1) * sizeof *w->apart);
     w->score = rs_zalloc(cells + 1, sizeof *w->score);
+    w->weight = rs_zalloc((size_t)t->groups * t->steps + 1, sizeof *w->weight);
     for (size_t i = 0; i < cells; i++) w->apart[i] = NAN;
     for (uint32_t u = 0; u < t->units; u++)
         if (t->group[u] != RS_NONE) w->first[t->group[u] + 2]++;
@@ -111,6 +145,7 @@ static void order(struct work *w)
         if (t->group[u] != RS_NONE) w->members[w->first[t->group[u] + 1]++] = u;
     for (uint32_t s = 0; s < t->steps; s++)
         for (uint32_t g = 0; g < t->groups; g++) order_step(w, g, s);
+    weigh_steps(w);
 }
 
 /* ---- effects ---- */
@@ -188,6 +223,20 @@ static double noise_of_effects(struct work *w)
     return n ? middle(w->scratch, n) : 0;
 }
 
+/* How far the other two of three units are apart: a late unit would shift both of their effects. */
+static double others_apart(struct work *w, uint32_t unit)
+{
+    const struct rs_chance_table *t = w->t;
+    const uint32_t *members = &w->members[w->first[t->group[unit]]];
+    uint32_t a = members[members[0] == unit], b = members[members[2] == unit ? 1 : 2], n = 0;
+    for (uint32_t s = 0; s < t->steps; s++) {
+        double ns = (double)t->late[at(w, a, s)] - (double)t->late[at(w, b, s)];
+        if (!isnan(ns)) w->scratch[n++] = ns;
+    }
+    qsort(w->scratch, n, sizeof *w->scratch, ascending_double);
+    return n ? fabs(middle(w->scratch, n)) : 0;
+}
+
 /* How far equals are apart for good: the median |effect| of all units but this one, and its only equal, whose effect is
  * the same with the other sign; less what noise alone would give. The fewer there are, the less is known of it. */
 static void spreads(struct work *w)
@@ -203,6 +252,11 @@ static void spreads(struct work *w)
     for (uint32_t u = 0; u < t->units; u++) {
         struct rs_chance_row *r = &w->out->rows[u];
         r->least_ns = 2 * t->error_ns;
+        if (n == 3 && r->equals == 2) { /* one number is all that is known: noise is added, not taken off */
+            double least = TIMES * (1 + 4.0 / 2) * hypot(1.4826 * others_apart(w, u), noise);
+            if (least > r->least_ns) r->least_ns = least;
+            continue;
+        }
         uint32_t gone = r->equals == 1 ? 2 : 1;
         if (!r->steps || n < gone + 2) continue;
         double own = fabs(r->effect_ns);
@@ -306,7 +360,7 @@ static struct tail tail_make(struct work *w, uint32_t unit, double limit)
             squares += pow(w->score[at(w, w->members[i], s)], 2);
         tail.variance += w->out->correlated * squares / known;
         additions += 2.0 * (double)tail.most * known;
-        tail.most += known - 1;
+        tail.most += (int64_t)(known - 1) * weight_of(w, group, s);
     }
     if (w->out->correlated > 1 || additions > limit) return tail;
     size_t width = 2 * (size_t)tail.most + 1;
@@ -322,7 +376,7 @@ static struct tail tail_make(struct work *w, uint32_t unit, double limit)
         if (!is_compared(w, unit, s)) continue;
         memset(next, 0, width * sizeof *next);
         convolve(w, group, s, now, next, reach, tail.most);
-        reach += known_of(w, group, s) - 1;
+        reach += (int64_t)(known_of(w, group, s) - 1) * weight_of(w, group, s);
         double *swap = now;
         now = next;
         next = swap;
@@ -440,7 +494,8 @@ static bool would_be_found(const struct work *w, const struct tail *tail, uint32
         uint32_t n = known_of(w, t->group[unit], s);
         float x = (float)(t->late[k] + more);
         uint32_t own = x > t->late[k]; /* its own value is below the new one, unless that is too small to differ */
-        sum += (double)count_below(v, n, x, false) - own - (double)(n - count_below(v, n, x, true));
+        sum += weight_of(w, t->group[unit], s) *
+               ((double)count_below(v, n, x, false) - own - (double)(n - count_below(v, n, x, true)));
     }
     return is_found(&w->out->rows[unit], fmin(1, tail_at(tail, sum) * w->out->compared), late, more);
 }
@@ -528,6 +583,7 @@ void rs_chance_init(struct rs_chance *c, const struct rs_chance_table *t)
     free(w.sorted);
     free(w.apart);
     free(w.score);
+    free(w.weight);
     free(w.first);
     free(w.members);
     free(w.sums);

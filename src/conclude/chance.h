@@ -2,7 +2,8 @@
  *
  * Units of a group do the same work, so without a cause each of them is as likely to be the latest of a step as any
  * other: within a step they are exchangeable. Of each step only the order of the units counts, so that a few large
- * delays decide nothing; the statistic of a unit is the sum of its scores (its place in the order) over the steps. Its
+ * delays decide nothing; the statistic of a unit is the sum of its scores (its place in the order) over the steps. Of
+ * few steps, those in which the units are further apart count more. Its
  * distribution over all permutations within steps is computed exactly, or, for many steps, by its normal limit, whose
  * tail is the larger one. A p-value is multiplied by the number of units: the level holds for naming anyone at all. If
  * scores of neighbouring steps are correlated (bursts), there are fewer independent steps, by the sum of the

@@ -16,7 +16,7 @@
 #include "join/ranks.h"
 
 #define LEAST_OF_STEP 0.005 /* of a step's length */
-#define LEAST_RATIO 1.02
+#define LEAST_RATIO 1.05
 #define KERNEL_ERROR_NS 1000.0 /* of a step's compute: tools time kernels to a us or better */
 
 /* The launches of one kernel by a rank in a step. */

@@ -3,7 +3,7 @@
  * Compute is known from tools that record kernels (Kineto, Nsight Systems). A rank's compute of a step is the sum of the
  * durations of its kernels that do not communicate, between its own operations of the step before and of this step: only
  * durations and one clock are used. It is compared with that of ranks of the same role, in the same tool, and tested
- * against chance (conclude/chance.h). Besides, it must be at least 0.5 % of a step and 2 % of the equals' compute: GPUs
+ * against chance (conclude/chance.h). Besides, it must be at least 0.5 % of a step and 5 % of the equals' compute: GPUs
  * of one kind differ by that much.
  *
  * Why: the same kernels take longer (clocks, thermals, or another program on that GPU), or there are more of them (its

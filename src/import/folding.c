@@ -304,6 +304,8 @@ static void kernel_start(struct rs_assembly *a, struct rs_folding_event *f, cons
         f->stale = true;
         rs_fold_kernel_stale(fold);
         rs_proc_set_stale(&p->model->procs[p->proc], f->timer);
+    } else if (p->model->parts.kind[f->flight.part] != RS_PART_COLL) {
+        rs_folds_timer(&p->folds, f->flight.part, f->timer);
     }
     rs_fold_kernel_start(fold, good ? f->began : RS_TIME_NONE, true);
 }
@@ -686,7 +688,10 @@ enum rs_status rs_folding_read(struct rs_folding *p, struct rs_source *source, u
     if (status == RS_OK) status = rs_calls_sweep(&p->calls, true, unreported_call, p, err);
     if (status == RS_OK) keep_gaps(p);
     if (status == RS_OK) keep_callers(p);
-    if (status == RS_OK) rs_folds_finish(&p->folds, p->model, !p->model->procs[proc].complete);
+    if (status == RS_OK) {
+        rs_folds_drop_stale(&p->folds, p->model, proc);
+        rs_folds_finish(&p->folds, p->model, !p->model->procs[proc].complete);
+    }
     if (status == RS_OK) rs_network_finish(&p->network, p->model);
     forget(p);
     return status;

@@ -113,14 +113,15 @@ static void sort(uint32_t *list, uint32_t n)
     }
 }
 
-static void join_blocks(struct rs_net_sample *to, const struct rs_net_sample *more, bool thin)
+/* `from`: 0 or 1, the first sample that is kept if every second one is; in turns, or the median would move. */
+static void join_blocks(struct rs_net_sample *to, const struct rs_net_sample *more, bool thin, uint32_t from)
 {
     uint32_t all[2 * RS_NET_SAMPLE], n = 0;
     for (uint32_t i = 0; i < to->n; i++) all[n++] = to->ns[i];
     for (uint32_t i = 0; i < more->n; i++) all[n++] = more->ns[i];
     if (thin) sort(all, n);
     to->n = 0;
-    for (uint32_t i = thin ? to->messages & 1 : 0; i < n; i += thin ? 2 : 1) to->ns[to->n++] = all[i];
+    for (uint32_t i = thin ? from : 0; i < n; i += thin ? 2 : 1) to->ns[to->n++] = all[i];
     to->messages += more->messages;
     if (more->from < to->from) to->from = more->from;
     if (more->to > to->to) to->to = more->to;
@@ -132,10 +133,11 @@ static void double_blocks(struct rs_flow *f)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->n; i += 2) {
         f->blocks[kept] = f->blocks[i];
-        if (i + 1 < f->n) join_blocks(&f->blocks[kept], &f->blocks[i + 1], thin);
+        if (i + 1 < f->n) join_blocks(&f->blocks[kept], &f->blocks[i + 1], thin, (i / 2 + f->level) & 1);
         kept++;
     }
     f->n = kept;
+    f->level++;
     *(thin ? &f->every : &f->each) *= 2;
 }
 

@@ -22,6 +22,7 @@ struct rs_flow {
     uint32_t every; /* one message of so many is sampled */
     uint32_t skip, skipped; /* messages until the next sample; at the latest one */
     uint32_t each; /* samples of a block */
+    uint32_t level; /* how often blocks were doubled */
     struct rs_net_sample *blocks;
     uint32_t n, cap;
 };

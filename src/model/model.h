@@ -299,6 +299,9 @@ struct rs_model {
     RS_TABLE(struct rs_tag, tags);
     RS_TABLE(struct rs_cut_number, cut_numbers);
     RS_TABLE(struct rs_spot, spots);
+    RS_TABLE(struct rs_answer, answers); /* of a health service, and what they say: */
+    RS_TABLE(struct rs_condition, conditions);
+    RS_TABLE(struct rs_progress, progress);
     struct rs_activities activities;
     RS_TABLE(struct rs_model_note, notes);
     RS_TABLE(uint32_t, order); /* parts, operation by operation */
@@ -311,6 +314,7 @@ struct rs_model {
     bool joined; /* `begin` and `end` are set, by join/run_span.h */
     int64_t begin, end; /* see rs_model_begin() */
     int32_t world; /* ranks of the job, recorded or not; -1: unknown */
+    int32_t least_ranks; /* the job has at least so many, as a health service counts them; 0: unknown */
     uint64_t callbacks; /* read in all */
 };
 

@@ -32,10 +32,10 @@ is "kernels" "$(jq '.[0].kernels | length == 3 and all(.launches == .usual_launc
 is "text" "$("$RINGSCOPE" report "$TMP/job" 2>/dev/null | grep -A 2 '^GPUs that compute longer' | tail -n 1 | cut -c 1-14)" "   1       3  "
 is "conclusion" "$("$RINGSCOPE" report "$TMP/job" 2>/dev/null | grep -c '^Rank 1 .* computes .* longer per step than its 3 equals, in 5 of 5 steps: the same kernels take longer, above all sgemm')" 1
 
-# In one step of five: not persistent. And 1 % is what GPUs differ by.
+# In one step of five: not persistent. And 4 % is what GPUs differ by.
 from=$(gzip -dc "$data/kineto/kineto_rank3.json.gz" | jq '[.traceEvents[] | select(.cat == "kernel") | .ts] | min + (max - min) * 0.6')
 plant 3 "if .ts > $from and .ts < $from + 60000 then .dur *= 20 else . end"
 is "in one step" "$(longer "$TMP/job")" '[4]'
-plant 3 '.dur *= 1.01'
-is "by 1 %" "$(longer "$TMP/job")" '[4]'
+plant 3 '.dur *= 1.04'
+is "by 4 %" "$(longer "$TMP/job")" '[4]'
 exit $bad

@@ -119,7 +119,7 @@ static void test_more_work(void **state)
     assert_true(llabs((long long)r->kernels[0].excess_ns - 2 * MS) < 1000);
 }
 
-/* Noise, a single long step, differences of 1 %, and 20 % of a rank that has no equals: nobody. */
+/* Noise, a single long step, differences of 4 % or of 0.3 % of a step, and 20 % of a rank that has no equals: nobody. */
 static void test_nobody(void **state)
 {
     (void)state;
@@ -133,7 +133,10 @@ static void test_nobody(void **state)
     run(&(struct plan){.jitter = 0.05, .once = 3});
     assert_int_equal(found.n, 0);
     forget(NULL);
-    run(&(struct plan){.slow = {1, 1, 1, 1.01}, .jitter = 0.001, .once = RS_NONE});
+    run(&(struct plan){.slow = {3, 3, 3, 3.12}, .jitter = 0.001, .once = RS_NONE});
+    assert_int_equal(found.n, 0);
+    forget(NULL);
+    run(&(struct plan){.slow = {0.3, 0.3, 0.3, 0.33}, .jitter = 0.001, .once = RS_NONE}); /* 0.3 % of a step */
     assert_int_equal(found.n, 0);
     forget(NULL);
     run(&(struct plan){.slow = {1, 1, 1, 1.2}, .role = {0, 0, 0, 1}, .jitter = 0.05, .once = RS_NONE});

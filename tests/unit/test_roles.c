@@ -169,6 +169,27 @@ static void test_late_group(void **state)
     assert_string_equal(text(), "0000");
 }
 
+/* Two equal groups, of which one has a barrier in two steps of ten. */
+static void extra_barriers(uint32_t step)
+{
+    for (int i = 0; i < 4; i++) {
+        coll(groups[0], "AllReduce", 1 << 16);
+        coll(groups[1], "AllReduce", 1 << 16);
+    }
+    if (step == 2 || step == 7) coll(groups[0], "AllReduce", 1);
+}
+
+static void test_extra_barriers(void **state)
+{
+    (void)state;
+    make_job(1, 4, 0);
+    groups[0] = make_comm(1, 0, 1, 2);
+    groups[1] = make_comm(2, 2, 1, 2);
+    run(10, extra_barriers);
+    find(NULL);
+    assert_string_equal(text(), "0000");
+}
+
 /* Four stages, two replicas; ranks 0 1 | 2 3 | 4 5 | 6 7. */
 static void pipeline(uint32_t step)
 {
@@ -413,6 +434,7 @@ int main(void)
         cmocka_unit_test_teardown(test_data_parallel, forget),
         cmocka_unit_test_teardown(test_windows_and_losses, forget),
         cmocka_unit_test_teardown(test_late_group, forget),
+        cmocka_unit_test_teardown(test_extra_barriers, forget),
         cmocka_unit_test_teardown(test_stages, forget),
         cmocka_unit_test_teardown(test_two_stages, forget),
         cmocka_unit_test_teardown(test_rings, forget),

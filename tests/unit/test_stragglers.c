@@ -354,6 +354,23 @@ static void test_why(void **state)
     assert_int_equal(rank_row(2)->why, RS_WHY_UNKNOWN);
 }
 
+/* A program far ahead of its GPU: rank 1 launches later than the others, because its queue is full, but a second early. */
+static void test_why_full_queue(void **state)
+{
+    (void)state;
+    make_job(1, 3, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 3);
+    for (int i = 0; i < 20; i++) {
+        int64_t t = i * 20 * MS, starts[] = {t, t + 2 * MS, t};
+        uint32_t op = add_coll(world, "AllReduce", 8, starts, 100 * US), part = model.ops.part[op];
+        for (uint32_t r = 0; r < 3; r++)
+            model.parts.launched[model.order[part + r]] = t - 1000 * MS + (r == 1 ? 5 * MS : 0);
+    }
+    find();
+    assert_int_equal(rank_row(1)->why_ns[RS_WHY_LAUNCHED_LATE], 0);
+    assert_int_equal(rank_row(1)->why, RS_WHY_QUEUED);
+}
+
 /* A pipeline: stage 1 sends late because stage 0 sent late. Receives are posted early. */
 static void test_pipeline_inherits(void **state)
 {
@@ -408,6 +425,7 @@ int main(void)
         cmocka_unit_test_teardown(test_overlapped_does_not_hold, forget),
         cmocka_unit_test_teardown(test_together_counts_once, forget),
         cmocka_unit_test_teardown(test_why, forget),
+        cmocka_unit_test_teardown(test_why_full_queue, forget),
         cmocka_unit_test_teardown(test_pipeline_inherits, forget),
         cmocka_unit_test(test_wilson),
     };
