@@ -1,5 +1,6 @@
 #include "conclude/findings.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -444,6 +445,7 @@ void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
     const struct rs_graph *g = &of->whatif->graph;
     struct work w = {.out = f, .of = of, .m = of->view->model};
     f->run_ns = rs_graph_makespan(g);
+    f->refused = of->whatif->refused;
     take_links(&w);
     if (!g->nnodes || !of->steps->n) return;
     if (of->steps->warmup && of->steps->warmup < of->steps->n)
@@ -512,15 +514,15 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
                                                : "its equals",
                      x->late_steps, x->steps);
     if (x->saving_ns == RS_TIME_NONE) {
-        rs_strbuf_puts(s, "what that costs is unknown, since the run cannot be replayed");
+        rs_strbuf_printf(s, "what that costs is unknown: %s", f->refused ? f->refused : "it cannot be replayed");
     } else {
         rs_strbuf_puts(s, "without that the run takes ");
         say_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
         rs_strbuf_puts(s, " less");
         say_share(s, f, x->saving_ns);
     }
-    if (x->advice) rs_strbuf_printf(s, ". It seems that %s", x->advice);
     rs_strbuf_printf(s, " (`ringscope whatif --take-out '%s'`).", x->name);
+    if (x->advice) rs_strbuf_printf(s, " %c%s.", toupper((unsigned char)x->advice[0]), x->advice + 1);
 }
 
 static void host_words(struct rs_strbuf *s, const struct rs_model *m, uint32_t host)

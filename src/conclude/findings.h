@@ -5,7 +5,7 @@
  * RS_FINDING_SHARE of it. Ranks that are late together are one finding: by what they share, if together they explain more
  * than the worst of them alone.
  *
- * Borrows the model, one-offs and links; owns the rest until rs_findings_free(). One thread at a time. */
+ * Borrows the model, one-offs, links and what-if cases; owns the rest until rs_findings_free(). One thread at a time. */
 #ifndef RS_CONCLUDE_FINDINGS_H
 #define RS_CONCLUDE_FINDINGS_H
 
@@ -46,6 +46,7 @@ struct rs_finding {
 struct rs_findings {
     struct rs_finding *rows; /* in the order of the conclusion */
     uint32_t n, cap;
+    const char *refused; /* why nothing could be replayed; NULL: it could. Of the whatif */
     int64_t run_ns; /* that shares are of: from the first step that is looked at */
     uint32_t steps, compared; /* steps, and ranks that have equals in enough of them */
     uint32_t hosts; /* hosts that were compared */
