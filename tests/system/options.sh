@@ -129,7 +129,7 @@ row report table "$mix" "--table nccl-tests $mix"
 row report reference "$mix" "--reference $data/nccl_tests/all_reduce.txt $mix"
 row report warmup "--json $hung" "--json --warmup 2 $hung"
 row critical warmup "--json $hung" "--json --warmup 2 $hung"
-row whatif warmup "--json $mix" "--json --warmup 5 $mix"
+row whatif warmup "--json $hung" "--json --warmup 2 $hung"
 row whatif take-out "--json $mix" "--json --take-out waits $mix"
 
 row overlap stage "--json $traces" "--json --stage a=*ncclDevKernel* --stage b=*gemm* $traces"
