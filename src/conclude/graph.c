@@ -25,6 +25,9 @@ enum {
     RESOLUTION_NS = 2 * RS_ONE_CLOCK_NS, /* of the difference of an end and a start on one clock */
 };
 
+static const int64_t FAR_NS =
+    INT64_C(1) << 56; /* two years: times beyond are damaged, and sums of less do not overflow */
+
 struct work {
     struct rs_graph *g;
     const struct rs_view *view;
@@ -32,6 +35,7 @@ struct work {
     int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
     uint32_t *seen; /* by node: the last one that needs it */
     struct rs_map class_ids, signature_ids;
+    int64_t near; /* the time of an operation in the middle */
     uint64_t untimed; /* parts without times that were requested, in processes with losses */
     uint64_t unclocked, shared; /* operations of several ranks: on clocks that cannot be compared; in all */
     /* By class, of tails in operations of which everything is recorded: the median, and what is longer beyond their spread;
@@ -152,7 +156,8 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
     x.rank_id = m->members[member].rank_id;
     x.op = w->g->nops;
     if (x.rank_id >= m->nranks) return;
-    if (r->start == RS_TIME_NONE) {
+    bool far = rs_time_minus(r->start, w->near) > FAR_NS || rs_time_minus(w->near, r->start) > FAR_NS;
+    if (r->start == RS_TIME_NONE || far) {
         const struct rs_proc *p = rs_part_proc(m, r->part);
         w->untimed += is_lossy(p) && is_requested(p, m->parts.enqueued[r->part]);
         add_absent(w, r->op, member);
@@ -276,6 +281,7 @@ static int64_t error_of(const struct work *w, const struct rs_graph_op *op)
         island = m->domains[at].island;
         if (m->domains[at].error_ns > error) error = m->domains[at].error_ns;
     }
+    if (error > FAR_NS) return RS_TIME_NONE;
     return error;
 }
 
@@ -869,6 +875,8 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
                    const struct rs_roles *roles)
 {
     struct work w = {.g = g, .view = view};
+    if (view->nops) w.near = rs_op_moment(view->model, view->ops[view->nops / 2]);
+    if (w.near == RS_TIME_NONE) w.near = 0;
     *g = (struct rs_graph){.nranks = view->model->nranks, .begin = RS_TIME_NONE, .end = RS_TIME_NONE};
     if (is_too_large(view)) {
         rs_asprintf(&g->refused, "more than %d parts of operations", MOST_NODES);
