@@ -31,7 +31,7 @@ static const int64_t FAR_NS =
 struct work {
     struct rs_graph *g;
     const struct rs_view *view;
-    uint32_t *members, *parts; /* by node: the model's; part RS_NONE: not recorded */
+    uint32_t *parts; /* by node: the model's; RS_NONE: not recorded */
     int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
     uint32_t *seen; /* by node: the last one that needs it */
     struct rs_map class_ids, signature_ids;
@@ -118,18 +118,15 @@ static bool bound_end(const struct rs_model *m, const struct rs_op_rank *r, int6
     return known && *most != RS_TIME_NONE;
 }
 
-static void add_node(struct work *w, const struct rs_node *x, uint32_t member, uint32_t part, uint64_t class,
-                     int64_t before)
+static void add_node(struct work *w, const struct rs_node *x, uint32_t part, uint64_t class, int64_t before)
 {
     struct rs_graph *g = w->g;
     uint32_t n = g->nnodes, cap = g->cap_nodes;
     RS_ROOM(g->nodes, n, g->cap_nodes);
     if (cap != g->cap_nodes) {
-        w->members = rs_realloc(w->members, g->cap_nodes * sizeof *w->members);
         w->parts = rs_realloc(w->parts, g->cap_nodes * sizeof *w->parts);
         w->before = rs_realloc(w->before, g->cap_nodes * sizeof *w->before);
     }
-    w->members[n] = member;
     w->parts[n] = part;
     w->before[n] = before;
     g->nodes[n] = *x;
@@ -142,10 +139,11 @@ static void add_absent(struct work *w, uint32_t op, uint32_t member)
     const struct rs_model *m = w->view->model;
     struct rs_node x = {.start = RS_TIME_NONE, .end = RS_TIME_NONE, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE};
     x.rank_id = m->members[member].rank_id;
+    x.member = member;
     x.op = w->g->nops;
     if (x.rank_id >= m->nranks) return;
     uint64_t both = m->ops.kind[op] == RS_OP_FANOUT ? 3 : 0;
-    add_node(w, &x, member, RS_NONE, class_key(m, op, member, both), RS_TIME_NONE);
+    add_node(w, &x, RS_NONE, class_key(m, op, member, both), RS_TIME_NONE);
 }
 
 static void add_recorded(struct work *w, const struct rs_op_rank *r)
@@ -154,6 +152,7 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
     uint32_t member = m->parts.member[r->part];
     struct rs_node x = {.start = r->start, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE, .recorded = true};
     x.rank_id = m->members[member].rank_id;
+    x.member = member;
     x.op = w->g->nops;
     if (x.rank_id >= m->nranks) return;
     bool far = rs_time_minus(r->start, w->near) > FAR_NS || rs_time_minus(w->near, r->start) > FAR_NS;
@@ -166,7 +165,7 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
     int64_t most;
     x.end_known = bound_end(m, r, &x.end, &most);
     if (x.end_known) x.end = most;
-    add_node(w, &x, member, r->part, class_key(m, r->op, member, sends_and_receives(m, r)), most);
+    add_node(w, &x, r->part, class_key(m, r->op, member, sends_and_receives(m, r)), most);
 }
 
 /* Whether all ranks of its communicator are in an operation. */
@@ -228,7 +227,7 @@ static void need(struct work *w, uint32_t i, uint32_t other)
 
 static int32_t rank_in_comm(const struct work *w, uint32_t node)
 {
-    return w->view->model->members[w->members[node]].rank;
+    return w->view->model->members[w->g->nodes[node].member].rank;
 }
 
 /* Of a rank of the communicator: nodes of an operation are by rank. RS_NONE: none. */
@@ -486,7 +485,7 @@ struct choice {
 
 static uint32_t comm_of(const struct work *w, uint32_t node)
 {
-    return w->view->model->members[w->members[node]].comm;
+    return w->view->model->members[w->g->nodes[node].member].comm;
 }
 
 static void find_choices(struct work *w, struct choice *choices)
@@ -890,7 +889,6 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     find_predecessors(&w);
     number_nodes(&w, steps);
     find_hidden(&w, roles);
-    free(w.members);
     free(w.parts);
     free(w.usual);
     free(w.long_tail);

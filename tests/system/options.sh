@@ -130,6 +130,8 @@ row report reference "$mix" "--reference $data/nccl_tests/all_reduce.txt $mix"
 row report warmup "--json $hung" "--json --warmup 2 $hung"
 row critical warmup "--json $hung" "--json --warmup 2 $hung"
 row whatif warmup "--json $hung" "--json --warmup 2 $hung"
+row whatif output "--take-out waits $mix" "--take-out waits --output x.json $mix"
+row whatif force "--take-out waits -o taken.svg $mix" "--take-out waits -o taken.svg --force $mix"
 row whatif take-out "--json $mix" "--json --take-out waits $mix"
 
 row overlap stage "--json $traces" "--json --stage a=*ncclDevKernel* --stage b=*gemm* $traces"
