@@ -20,6 +20,7 @@ enum {
     MOST_NODES = 1 << 28, /* more take tens of GiB */
     LONG_SPREADS = 4, /* from the median of tails to their ninth decile: beyond, somebody was late */
     LEAST_ALIKE = 8, /* nodes that show what the others of their kind follow upon */
+    LEAST_EVEN = 24, /* the same, if only the evenness of their times tells */
     LEAST_VISIBLE = 3,
     BLOCKED_NS = 10000, /* from the end of an operation to the start of the next, which waited in its stream */
     RESOLUTION_NS = 2 * RS_ONE_CLOCK_NS, /* of the difference of an end and a start on one clock */
@@ -639,7 +640,7 @@ static enum type type_of(const struct hidden_work *h, const uint32_t *rows, uint
     int64_t apart = spread(h->works, h->ranks, seen, h->scratch),
             gaps_apart = spread(h->gaps, h->ranks, seen, h->scratch);
     *work = rs_median(h->works, seen);
-    if (10 * blocked < n) return 10 * apart < 7 * gaps_apart ? HIDDEN : OPEN;
+    if (10 * blocked < n) return n >= LEAST_EVEN && 2 * apart < gaps_apart ? HIDDEN : OPEN;
     if (apart > 2 * gaps_apart + RESOLUTION_NS) return OPEN; /* they follow the end more evenly than the start */
     for (uint32_t i = 0; i < n; i++)
         consistent += is_blocked(&nodes[rows[i]]) && work_of(h, rows[i]) >= *work - 3 * apart - RESOLUTION_NS;
