@@ -641,10 +641,11 @@ static enum type type_of(const struct hidden_work *h, const uint32_t *rows, uint
             gaps_apart = spread(h->gaps, h->ranks, seen, h->scratch);
     *work = rs_median(h->works, seen);
     if (10 * blocked < n) return n >= LEAST_EVEN && 2 * apart < gaps_apart ? HIDDEN : OPEN;
-    if (apart > 2 * gaps_apart + RESOLUTION_NS) return OPEN; /* they follow the end more evenly than the start */
+    enum type otherwise = 10 * seen < n ? BLOCKED : OPEN;
+    if (apart > 4 * gaps_apart + RESOLUTION_NS) return otherwise; /* they follow the end more evenly than the head */
     for (uint32_t i = 0; i < n; i++)
         consistent += is_blocked(&nodes[rows[i]]) && work_of(h, rows[i]) >= *work - 3 * apart - RESOLUTION_NS;
-    return 5 * consistent >= 4 * blocked ? HIDDEN : 10 * seen < n ? BLOCKED : OPEN;
+    return 5 * consistent >= 4 * blocked ? HIDDEN : otherwise;
 }
 
 static void find_heads(const struct hidden_work *h, const uint32_t *rows, uint32_t n)
