@@ -13,7 +13,10 @@
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "conclude/layout.h"
+#include "export/output.h"
 #include "fields/whatif.h"
+#include "join/overlay_facts.h"
+#include "join/ranks.h"
 
 /* ---- what to take out ---- */
 
@@ -29,6 +32,8 @@ struct options {
     struct wish *wishes;
     uint32_t n, cap;
     int warmup; /* -1: the start-up */
+    const char *out; /* the trace; NULL: none */
+    bool force;
 };
 
 static const struct {
@@ -177,11 +182,105 @@ static void print_text(const struct rs_whatif *w)
     rs_table_free(&t);
 }
 
+/* ---- the trace ----
+ * The recorded and the replayed operations side by side: two processes with a thread for each rank of a communicator, as
+ * JSON for chrome://tracing and Perfetto. */
+
+enum { RECORDED = 1, REPLAYED = 2 };
+
+static void write_name(struct rs_json *j, int pid, uint32_t member, const char *kind, const char *name)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "ph", "M");
+    rs_json_key_str(j, "name", kind);
+    rs_json_key_i64(j, "pid", pid);
+    rs_json_key_u64(j, "tid", member);
+    rs_json_key(j, "args");
+    rs_json_object(j);
+    rs_json_key_str(j, "name", name);
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+static void write_names(struct rs_json *j, const struct rs_whatif *w, const bool *seen)
+{
+    const struct rs_model *m = w->view->model;
+    struct rs_strbuf s = {0};
+    rs_strbuf_printf(&s, "replayed without %s", w->cases[w->ncases - 1].take_out);
+    write_name(j, RECORDED, 0, "process_name", "recorded");
+    write_name(j, REPLAYED, 0, "process_name", rs_strbuf_borrow(&s));
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        if (!seen[i]) continue;
+        const char *name = rs_comm_name(m, m->members[i].comm);
+        rs_strbuf_clear(&s);
+        rs_rank_label(&s, m, m->members[i].rank_id);
+        if (name) rs_strbuf_printf(&s, " %s", name);
+        for (int pid = RECORDED; pid <= REPLAYED; pid++) write_name(j, pid, i, "thread_name", rs_strbuf_borrow(&s));
+    }
+    rs_strbuf_free(&s);
+}
+
+static void write_node(struct rs_json *j, const struct rs_whatif *w, uint32_t i, int pid)
+{
+    const struct rs_graph *g = &w->graph;
+    const struct rs_node *x = &g->nodes[i];
+    const struct rs_ops *o = &w->view->model->ops;
+    int64_t start = pid == RECORDED ? x->start : w->replay.starts[i],
+            end = pid == RECORDED ? x->end : w->replay.ends[i];
+    rs_json_object(j);
+    rs_json_key_str(j, "ph", "X");
+    rs_json_key_str(j, "name", rs_model_text(w->view->model, o->func[g->ops[x->op].op]));
+    rs_json_key_i64(j, "pid", pid);
+    rs_json_key_u64(j, "tid", x->member);
+    rs_json_key(j, "ts");
+    rs_json_thousandths(j, rs_time_minus(start, g->begin));
+    rs_json_key(j, "dur");
+    rs_json_thousandths(j, rs_time_minus(end, start));
+    rs_json_key(j, "args");
+    rs_json_object(j);
+    rs_json_key_hex(j, "op", o->id[g->ops[x->op].op]);
+    rs_json_key_bool(j, "recorded", x->recorded); /* else its times are estimated */
+    rs_json_key_i64(j, "earlier_ns", rs_time_minus(x->start, start));
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+static enum rs_status write_trace(const struct rs_whatif *w, const struct options *o, struct rs_err *err)
+{
+    struct rs_output out = {0};
+    struct rs_json *j = rs_alloc(sizeof *j);
+    bool *seen = rs_zalloc((size_t)w->view->model->nmembers + 1, sizeof *seen);
+    enum rs_status done = rs_output_open(&out, RS_EXPORT_STREAM, o->out, o->force, NULL, err);
+    if (done == RS_OK) {
+        rs_json_to_file(j, out.file, o->out);
+        rs_json_object(j);
+        rs_json_key(j, "traceEvents");
+        rs_json_array(j);
+        for (uint32_t i = 0; i < w->graph.nnodes; i++) seen[w->graph.nodes[i].member] = true;
+        write_names(j, w, seen);
+        for (uint32_t i = 0; i < 2 * w->graph.nnodes && !rs_json_failed(j); i++)
+            write_node(j, w, i / 2, i % 2 ? REPLAYED : RECORDED);
+        rs_json_end(j);
+        rs_json_end(j);
+        done = rs_json_finish(j, err);
+        if (done == RS_OK) done = rs_output_commit(&out, err);
+        rs_output_abort(&out);
+    }
+    free(seen);
+    free(j);
+    return done;
+}
+
 /* ---- the command ---- */
 
 static enum rs_status work(struct rs_whatif *w, const struct options *o, struct rs_err *err)
 {
     RS_TRY(add_cases(w, o, err));
+    if (o->out && w->cases[w->ncases - 1].saving_ns == RS_TIME_NONE)
+        return rs_fail(err, RS_BAD_INPUT, "%s: nothing was written: %s", o->out, w->cases[w->ncases - 1].unknown);
+    if (o->out) RS_TRY(write_trace(w, o, err));
     if (!o->common.json) {
         print_text(w);
         return RS_OK;
@@ -230,11 +329,16 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_EACH, 0, "take-out", RS_EACH(take_wish, &o), "WHAT",
          "'rank 5', 'ranks 1,5', 'host NAME', 'link 2-3', persistent, sporadic or waits; may be repeated"},
+        {RS_OPT_STRING, 'o', "output", &o.out, "OUT",
+         "also write the recorded and the replayed run as a trace (Chrome JSON); with one --take-out"},
+        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "replace an existing OUT"},
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
          "leave the first N steps as they are (those recognised as start-up)"},
         {0},
     };
     int done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
+    if (done < 0 && o.out && o.n != 1) done = rs_opt_usage(self, "-o writes one replay: it needs one --take-out");
+    if (done < 0 && o.force && !o.out) done = rs_opt_usage(self, "--force is for -o");
     if (done < 0) done = rs_reading_model(self, argv + 1, n, &o.common, show, &o);
     free(o.wishes);
     return done;
@@ -250,7 +354,8 @@ const struct rs_command rs_cmd_whatif = {
         "others cause, and time that is hidden, do not count.",
     .examples = "ringscope whatif rec                                 # all that is late\n"
                 "ringscope whatif --take-out 'rank 5' rec             # one rank\n"
-                "ringscope whatif --take-out 'host node1' --json rec",
+                "ringscope whatif --take-out 'host node1' --json rec\n"
+                "ringscope whatif --take-out 'rank 5' -o replay.json rec   # both runs, side by side",
     .json = "one JSON object, with every case",
     .takes = "from to run same-host",
     .run = run,

@@ -20,19 +20,24 @@ enum {
     MOST_NODES = 1 << 28, /* more take tens of GiB */
     LONG_SPREADS = 4, /* from the median of tails to their ninth decile: beyond, somebody was late */
     LEAST_ALIKE = 8, /* nodes that show what the others of their kind follow upon */
+    LEAST_EVEN = 24, /* the same, if only the evenness of their times tells */
     LEAST_VISIBLE = 3,
     BLOCKED_NS = 10000, /* from the end of an operation to the start of the next, which waited in its stream */
     RESOLUTION_NS = 2 * RS_ONE_CLOCK_NS, /* of the difference of an end and a start on one clock */
 };
 
+static const int64_t FAR_NS =
+    INT64_C(1) << 56; /* two years: times beyond are damaged, and sums of less do not overflow */
+
 struct work {
     struct rs_graph *g;
     const struct rs_view *view;
-    uint32_t *members, *parts; /* by node: the model's; part RS_NONE: not recorded */
+    uint32_t *parts; /* by node: the model's; RS_NONE: not recorded */
     int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
     bool *by_proxy; /* by node: its end is that of its proxy operations */
     uint32_t *seen; /* by node: the last one that needs it */
     struct rs_map class_ids, signature_ids;
+    int64_t near; /* the time of an operation in the middle */
     uint64_t untimed; /* parts without times that were requested, in processes with losses */
     uint64_t unclocked, shared; /* operations of several ranks: on clocks that cannot be compared; in all */
     /* By class, of tails in operations of which everything is recorded: the median, and what is longer beyond their spread;
@@ -115,19 +120,16 @@ static bool bound_end(const struct rs_model *m, const struct rs_op_rank *r, int6
     return known && *most != RS_TIME_NONE;
 }
 
-static void add_node(struct work *w, const struct rs_node *x, uint32_t member, uint32_t part, uint64_t class,
-                     int64_t before)
+static void add_node(struct work *w, const struct rs_node *x, uint32_t part, uint64_t class, int64_t before)
 {
     struct rs_graph *g = w->g;
     uint32_t n = g->nnodes, cap = g->cap_nodes;
     RS_ROOM(g->nodes, n, g->cap_nodes);
     if (cap != g->cap_nodes) {
-        w->members = rs_realloc(w->members, g->cap_nodes * sizeof *w->members);
         w->parts = rs_realloc(w->parts, g->cap_nodes * sizeof *w->parts);
         w->before = rs_realloc(w->before, g->cap_nodes * sizeof *w->before);
         w->by_proxy = rs_realloc(w->by_proxy, g->cap_nodes * sizeof *w->by_proxy);
     }
-    w->members[n] = member;
     w->parts[n] = part;
     w->before[n] = before;
     w->by_proxy[n] = false;
@@ -141,10 +143,11 @@ static void add_absent(struct work *w, uint32_t op, uint32_t member)
     const struct rs_model *m = w->view->model;
     struct rs_node x = {.start = RS_TIME_NONE, .end = RS_TIME_NONE, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE};
     x.rank_id = m->members[member].rank_id;
+    x.member = member;
     x.op = w->g->nops;
     if (x.rank_id >= m->nranks) return;
     uint64_t both = m->ops.kind[op] == RS_OP_FANOUT ? 3 : 0;
-    add_node(w, &x, member, RS_NONE, class_key(m, op, member, both), RS_TIME_NONE);
+    add_node(w, &x, RS_NONE, class_key(m, op, member, both), RS_TIME_NONE);
 }
 
 static void add_recorded(struct work *w, const struct rs_op_rank *r)
@@ -153,9 +156,11 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
     uint32_t member = m->parts.member[r->part];
     struct rs_node x = {.start = r->start, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE, .recorded = true};
     x.rank_id = m->members[member].rank_id;
+    x.member = member;
     x.op = w->g->nops;
     if (x.rank_id >= m->nranks) return;
-    if (r->start == RS_TIME_NONE) {
+    bool far = rs_time_minus(r->start, w->near) > FAR_NS || rs_time_minus(w->near, r->start) > FAR_NS;
+    if (r->start == RS_TIME_NONE || far) {
         const struct rs_proc *p = rs_part_proc(m, r->part);
         w->untimed += is_lossy(p) && is_requested(p, m->parts.enqueued[r->part]);
         add_absent(w, r->op, member);
@@ -164,7 +169,7 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
     int64_t most;
     x.end_known = bound_end(m, r, &x.end, &most);
     if (x.end_known) x.end = most;
-    add_node(w, &x, member, r->part, class_key(m, r->op, member, sends_and_receives(m, r)), most);
+    add_node(w, &x, r->part, class_key(m, r->op, member, sends_and_receives(m, r)), most);
     w->by_proxy[w->g->nnodes - 1] = x.end_known && r->end_source == RS_FROM_PROXY;
 }
 
@@ -227,7 +232,7 @@ static void need(struct work *w, uint32_t i, uint32_t other)
 
 static int32_t rank_in_comm(const struct work *w, uint32_t node)
 {
-    return w->view->model->members[w->members[node]].rank;
+    return w->view->model->members[w->g->nodes[node].member].rank;
 }
 
 /* Of a rank of the communicator: nodes of an operation are by rank. RS_NONE: none. */
@@ -280,6 +285,7 @@ static int64_t error_of(const struct work *w, const struct rs_graph_op *op)
         island = m->domains[at].island;
         if (m->domains[at].error_ns > error) error = m->domains[at].error_ns;
     }
+    if (error > FAR_NS) return RS_TIME_NONE;
     return error;
 }
 
@@ -357,7 +363,7 @@ static void cut_late_ends(struct work *w)
         int64_t least = INT64_MAX;
         for (uint32_t i = op->first; i < op->first + op->n; i++) {
             struct rs_node *x = &g->nodes[i];
-            int64_t *after = &next[w->members[i]];
+            int64_t *after = &next[x->member];
             if (w->by_proxy[i] && *after != RS_TIME_NONE && *after < x->end) x->end = *after;
             if (w->by_proxy[i] && x->end < least) least = x->end;
             if (x->recorded) *after = x->start;
@@ -511,7 +517,7 @@ struct choice {
 
 static uint32_t comm_of(const struct work *w, uint32_t node)
 {
-    return w->view->model->members[w->members[node]].comm;
+    return w->view->model->members[w->g->nodes[node].member].comm;
 }
 
 static void find_choices(struct work *w, struct choice *choices)
@@ -665,11 +671,12 @@ static enum type type_of(const struct hidden_work *h, const uint32_t *rows, uint
     int64_t apart = spread(h->works, h->ranks, seen, h->scratch),
             gaps_apart = spread(h->gaps, h->ranks, seen, h->scratch);
     *work = rs_median(h->works, seen);
-    if (10 * blocked < n) return 10 * apart < 7 * gaps_apart ? HIDDEN : OPEN;
-    if (apart > 2 * gaps_apart + RESOLUTION_NS) return OPEN; /* they follow the end more evenly than the start */
+    if (10 * blocked < n) return n >= LEAST_EVEN && 2 * apart < gaps_apart ? HIDDEN : OPEN;
+    enum type otherwise = 10 * seen < n ? BLOCKED : OPEN;
+    if (apart > 4 * gaps_apart + RESOLUTION_NS) return otherwise; /* they follow the end more evenly than the head */
     for (uint32_t i = 0; i < n; i++)
         consistent += is_blocked(&nodes[rows[i]]) && work_of(h, rows[i]) >= *work - 3 * apart - RESOLUTION_NS;
-    return 5 * consistent >= 4 * blocked ? HIDDEN : 10 * seen < n ? BLOCKED : OPEN;
+    return 5 * consistent >= 4 * blocked ? HIDDEN : otherwise;
 }
 
 static void find_heads(const struct hidden_work *h, const uint32_t *rows, uint32_t n)
@@ -900,6 +907,8 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
                    const struct rs_roles *roles)
 {
     struct work w = {.g = g, .view = view};
+    if (view->nops) w.near = rs_op_moment(view->model, view->ops[view->nops / 2]);
+    if (w.near == RS_TIME_NONE) w.near = 0;
     *g = (struct rs_graph){.nranks = view->model->nranks, .begin = RS_TIME_NONE, .end = RS_TIME_NONE};
     if (is_too_large(view)) {
         rs_asprintf(&g->refused, "more than %d parts of operations", MOST_NODES);
@@ -914,7 +923,6 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     find_predecessors(&w);
     number_nodes(&w, steps);
     find_hidden(&w, roles);
-    free(w.members);
     free(w.parts);
     free(w.usual);
     free(w.long_tail);

@@ -31,6 +31,7 @@ struct rs_node {
     int64_t after; /* with a `head`: start - end of `pred`, at least */
     int64_t tail; /* end - when it was ready */
     uint32_t rank_id; /* row of model.ranks */
+    uint32_t member; /* of the model: its rank in the communicator */
     uint32_t op; /* index into graph.ops */
     uint32_t pred; /* node of the same rank; RS_NONE */
     uint32_t

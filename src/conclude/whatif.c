@@ -441,13 +441,13 @@ static void set_unknown(struct rs_whatif_case *x, const char *why)
 static void replay_case(struct cure *c, struct rs_whatif_case *x)
 {
     struct rs_whatif *w = c->w;
-    x->makespan_ns = run(c, c->take);
-    int64_t *ends = ends_of_steps(w), saving = rs_time_minus(w->makespan_ns, x->makespan_ns), low, high;
+    bool resampled = x->cure <= RS_CURE_PERSISTENT;
+    int64_t low = resampled ? rs_time_minus(w->makespan_ns, run(c, c->low)) : 0;
+    int64_t high = resampled ? rs_time_minus(w->makespan_ns, run(c, c->high)) : 0;
+    x->makespan_ns = run(c, c->take); /* the last one: its times stay in w->replay */
+    int64_t *ends = ends_of_steps(w), saving = rs_time_minus(w->makespan_ns, x->makespan_ns);
     x->step_ns = step_time(w, ends);
-    if (x->cure <= RS_CURE_PERSISTENT) {
-        low = rs_time_minus(w->makespan_ns, run(c, c->low));
-        high = rs_time_minus(w->makespan_ns, run(c, c->high));
-    } else {
+    if (!resampled) {
         struct interval steps = savings_by_step(c, ends);
         low = saving + (int64_t)steps.low;
         high = saving + (int64_t)steps.high;

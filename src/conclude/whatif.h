@@ -48,7 +48,7 @@ struct rs_whatif {
     const struct rs_steps *steps;
     struct rs_graph graph;
     struct rs_excess excess, any; /* against equals; against all ranks at the same place */
-    struct rs_replay replay;
+    struct rs_replay replay; /* of the case that was added last */
     int64_t makespan_ns, step_ns; /* as recorded; step: median distance of the ends of steps, RS_TIME_NONE: unknown */
     int64_t *step_ends; /* by step, as recorded; NULL: no steps */
     int64_t steps_ns; /* the length of all steps that count; without steps, of the run */

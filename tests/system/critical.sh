@@ -29,7 +29,7 @@ for workload in ddp tpdp pipeline alltoall graph mix; do
         # Slow by 2 ms in each of 12 steps; ties, and in a pipeline bubbles of others, may hide some of it.
         is "$workload, seed $seed: the slow rank" "$(jq -c "$owner | [.[0], .[1] > 16000000]" "$TMP/path")" '[5,true]'
         # In every step it is last in the first all-to-all, by its 2 ms: with what it computes, but for the first step, 32.8 ms.
-        [ $workload != alltoall ] || is "alltoall, seed $seed: its time" "$(jq "$owner[1] / 1e6 | . > 32.3 and . < 33.8" "$TMP/path")" true
+        [ $workload != alltoall ] || is "alltoall, seed $seed: its time" "$(jq "${owner}[1] / 1e6 | . > 32.3 and . < 33.8" "$TMP/path")" true
         # Stages of a pipeline have few equals, and twelve steps of the mix are two of each kind: too few to name anybody.
         [ $workload = pipeline ] || [ $workload = mix ] ||
             is "$workload, seed $seed: named" "$(jq -r '.conclusion[0] | test("^Rank 5 .* delays the others")' "$TMP/path")" true

@@ -22,6 +22,7 @@ gaps() {
 is() { # NAME FILTER: of the gaps
     [ "$(jq "$2" "$1.gaps")" = true ] || fail "$1: not so: $2: $(jq -c 'add | [min, (add / length), max]' "$1.gaps")"
 }
+# shellcheck disable=SC2016 # jq's variables
 library='def mean: add / length; def sigma: mean as $m | map((. - $m) * (. - $m)) | mean | sqrt;
     def near($x; $part): . > $x * (1 - $part) and . < $x * (1 + $part);'
 
@@ -117,6 +118,7 @@ run() {
 run plain --compute 10000
 run overlap --overlap --compute 10000
 # Per step: starts of the four buckets on rank 2 after the end of the step before, in us.
+# shellcheck disable=SC2016
 starts='[.operations[] | {step: .[6], s: .[11][2], e: .[12][2]}] | group_by(.step) | [range(1; length) as $k | .[$k] | map(.s) as $s
     | ($s[] - $before[$k - 1]) / 1000 | round] | unique'
 overlapping() { jq -c '[.operations[] | .[12][2] as $e | {step: .[6], e: $e}] | group_by(.step) | map(map(.e) | max)' "$1/truth.json"; }
@@ -153,7 +155,7 @@ span() {
 for name in gpipe 1f1b interleaved; do
     case $name in interleaved) least=18 most=20 ;; *) least=20 most=23 ;; esac
     got=$(span $name)
-    [ "$got" -ge $least ] && [ "$got" -le $most ] || fail "$name: $got parts, not $least to $most"
+    if [ "$got" -lt $least ] || [ "$got" -gt $most ]; then fail "$name: $got parts, not $least to $most"; fi
 done
 # Sends of each rank and step: 8 forward and 8 back over 3 boundaries in 2 lanes; two chunks: 4 and 3 more boundaries.
 [ "$(jq '[.operations[] | select(.[2] == "Send")] | length' gpipe/truth.json 1f1b/truth.json interleaved/truth.json | tr '\n' ' ')" = "576 576 1344 " ] ||
@@ -187,7 +189,8 @@ for wrong in "-w pipeline --stages 3" "-w pipeline --schedule interleaved --stag
 done
 
 # ---- receivers that post late: credit time of the sender, not network time ----
-"$RINGSCOPE" gen --steps 20 -o credit0 >/dev/null && "$RINGSCOPE" gen --steps 20 --late-credit 4:100 -o credit1 >/dev/null || fail "gen"
+"$RINGSCOPE" gen --steps 20 -o credit0 >/dev/null || fail "gen"
+"$RINGSCOPE" gen --steps 20 --late-credit 4:100 -o credit1 >/dev/null || fail "gen"
 "$RINGSCOPE" gen -w pipeline -n 4 --steps 20 --late-credit 2:100 -o credit2 >/dev/null || fail "gen"
 # 80 operations of 100 us in 2 channels; 1/8 is the time that the data come in.
 net() { "$RINGSCOPE" report --json "$1" | jq -c "[.network[] | select(.rank == $2 and .peer == $3) | .credit_ns, .net_ns | . / 1e6 | round]"; }

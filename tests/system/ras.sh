@@ -70,6 +70,7 @@ is "a cut file is said" "$("$RINGSCOPE" info "$TMP/cut.txt" 2>&1 | grep -c 'cut 
 
 # A hang of 8 ranks with recordings, and what RAS would answer: the numbers of its counters are those of recordings.
 "$RINGSCOPE" gen --hang not-joined:5@10 -o "$TMP/run" >/dev/null 2>&1
+# shellcheck disable=SC2016 # jq's variables
 answer='def counts($hash; $rank): [.[] | select(.comm == $hash and .kind == "coll" and any(.ranks[]; .rank == $rank))]
         | reduce .[] as $o ({AllReduce: 0}; .[$o.func] += 1);
     . as $ops | {nccl_version: "2.28.9", timestamp: $time, communicators_count: ($comms | length), communicators: [$comms[] | . as $c

@@ -24,6 +24,17 @@ is "half of the run, half of the saving" "$(whatif --to 190ms --take-out 'rank 3
 "$RINGSCOPE" whatif "$run" >"$TMP/text"
 is "text" "$(grep -c '^\(recorded run: \|taken out \|rank 3 \|persistent \|sporadic \|waits \)' "$TMP/text")" 6
 
+# The trace: recorded times are those of ops, replayed ones end by the saving earlier, and nothing overlaps in a line.
+is "trace" "$("$RINGSCOPE" whatif --take-out 'rank 3' -o "$TMP/trace.json" "$run" | grep -c '^rank 3 ')" 1
+is "both runs" "$(jq -c '[.traceEvents[] | select(.ph == "X") | .pid] | group_by(.) | map(length) | [.[0] == .[1], .[0]]' "$TMP/trace.json")" \
+    "[true,$("$RINGSCOPE" ops --json "$run" | jq -s 'map(.ranks | length) | add')]"
+is "ends" "$(jq --argjson c "$(whatif --take-out 'rank 3' "$run" | jq -c '[.makespan_ns, .cases[0].makespan_ns]')" \
+    '[.traceEvents[] | select(.ph == "X")] | group_by(.pid) | map(map(.ts + .dur) | max * 1000)
+    | [.[0] - $c[0], .[1] - $c[1]] | map(. < 1 and . > -1) | all' "$TMP/trace.json")" true
+is "one after another" "$(jq '[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid]) | map(sort_by(.ts) | [.[:-1], .[1:]] | transpose
+    | map(.[0].ts + .[0].dur <= .[1].ts + 0.001) | all) | all' "$TMP/trace.json")" true
+is "no second time" "$("$RINGSCOPE" whatif --take-out 'rank 3' -o "$TMP/trace.json" "$run" 2>&1 >/dev/null | grep -c force)" 1
+
 for wrong in 'rank 99' 'rank x' 'host nowhere' 'link 1-1' 'link 1' 'ranks 1-2'; do
     whatif --take-out "$wrong" "$run" >/dev/null
     is "status of $wrong" $? 1

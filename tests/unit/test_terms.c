@@ -66,7 +66,7 @@ static void test_rows(void **state)
                     fail_msg("%s: %s twice", t->format, t->terms[i].name);
         }
     }
-    assert_int_equal(tables, 13);
+    assert_int_equal(tables, 15);
 }
 
 static void test_words(void **state)

@@ -475,7 +475,7 @@ static void windows_are_drawn(void **state)
         make(NULL);
         draw(1);
         uint32_t b = nth(RS_BAR_BLANK, 0);
-        bool window = tool == RS_TOOL_KINETO || tool == RS_TOOL_NSYS || tool == RS_TOOL_NVPROF;
+        bool window = tool == RS_TOOL_KINETO || tool == RS_TOOL_NSYS || tool == RS_TOOL_NVPROF || tool == RS_TOOL_JAX;
         if ((b != RS_NONE) != window) fail_msg("%s: %s", rs_tool_name(tool), window ? "nothing" : "blank");
         if (window) {
             assert_int_equal(bars.start[b], t.begin);
