@@ -412,11 +412,13 @@ static uint32_t steps_above(const struct work *w, uint32_t unit, double threshol
     return n;
 }
 
-/* Whether a unit shows how lateness comes and goes: not the one that is judged, nor one that is late by so much nearly
- * always, which has a cause of its own. */
-static bool shows_bursts(const struct work *w, uint32_t unit, double threshold, uint32_t without)
+/* Whether a unit shows how lateness comes and goes: not the one that is judged, nor one that is late nearly always, which
+ * has a cause of its own. */
+static bool shows_bursts(const struct work *w, uint32_t unit, uint32_t without)
 {
-    return unit != without && steps_above(w, unit, threshold, 0) <= 0.9 * w->out->rows[unit].steps;
+    const struct rs_chance_row *r = &w->out->rows[unit];
+    if (unit == without) return false;
+    return r->effect_ns <= r->least_ns || steps_above(w, unit, r->effect_ns / 2, 0) <= 0.9 * r->steps;
 }
 
 /* `without`: the unit that is judged; RS_NONE: none. */
@@ -426,7 +428,7 @@ static struct bursts bursts_of(const struct work *w, double threshold, uint32_t 
     uint64_t n = 0, late = 0;
     struct bursts b = {.length = 1};
     for (uint32_t u = 0; u < t->units; u++) {
-        if (!shows_bursts(w, u, threshold, without)) continue;
+        if (!shows_bursts(w, u, without)) continue;
         for (uint32_t s = 0; s < t->steps; s++) {
             float x = w->apart[at(w, u, s)];
             if (!isnan(x)) n++;
@@ -437,7 +439,7 @@ static struct bursts bursts_of(const struct work *w, double threshold, uint32_t 
     for (uint32_t lag = 1; late > 1 && lag <= t->steps / 4; lag++) {
         uint64_t pairs = 0, both = 0;
         for (uint32_t u = 0; u < t->units; u++) {
-            if (!shows_bursts(w, u, threshold, without)) continue;
+            if (!shows_bursts(w, u, without)) continue;
             for (uint32_t s = 0; s + lag < t->steps; s++) {
                 float x = w->apart[at(w, u, s)], y = w->apart[at(w, u, s + lag)];
                 if (!isnan(x) && !isnan(y)) pairs++;

@@ -263,6 +263,46 @@ static void find_hosts(struct work *w)
 
 /* ---- groups ---- */
 
+/* Whether n late ranks are most of the `all` that share something. */
+static bool are_most(uint32_t n, uint32_t all)
+{
+    return n >= 2 && 3 * n >= 2 * all;
+}
+
+/* What late ranks share: the same GPU of their hosts (a rail), or a communicator. NULL: neither. */
+static char *shared_by(const struct rs_model *m, const struct rs_finding *f)
+{
+    char *text;
+    int32_t device = m->ranks[f->ranks[0]].device;
+    uint32_t same = 0, *host = rs_zalloc((size_t)m->nhosts + 1, sizeof *host);
+    bool *late = rs_zalloc((size_t)m->nranks + 1, sizeof *late), rail = device >= 0;
+    for (uint32_t r = 0; r < m->nranks; r++) same += m->ranks[r].device == device;
+    for (uint32_t i = 0; i < f->nranks; i++) {
+        const struct rs_rank *r = &m->ranks[f->ranks[i]];
+        late[f->ranks[i]] = true;
+        rail &= r->device == device && ++host[r->host] == 1;
+    }
+    free(host);
+    if (rail && are_most(f->nranks, same)) {
+        rs_asprintf(&text, "all have GPU %" PRId32 " of their hosts", device);
+        free(late);
+        return text;
+    }
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        const struct rs_comm_row *comm = &m->comms[c];
+        uint32_t n = 0;
+        if (comm->over != RS_NONE || comm->nmembers >= m->nranks || !are_most(f->nranks, comm->nmembers)) continue;
+        for (uint32_t i = comm->first_member; i != RS_NONE; i = m->members[i].next)
+            n += m->members[i].rank_id != RS_NONE && late[m->members[i].rank_id];
+        if (n < f->nranks) continue;
+        rs_asprintf(&text, "all are in communicator %s", comm->name ? comm->name : "of their own");
+        free(late);
+        return text;
+    }
+    free(late);
+    return NULL;
+}
+
 /* Of those of the first n findings that are `in`; the best saving of one of them is `best`. */
 static void make_group(struct work *w, const bool *in, uint32_t n, uint32_t late, int64_t best)
 {
@@ -291,6 +331,8 @@ static void make_group(struct work *w, const bool *in, uint32_t n, uint32_t late
         if (x->p_value > f->p_value) f->p_value = x->p_value;
     }
     rs_strbuf_take(&name, &f->name);
+    f->shared = shared_by(w->m, f);
+    f->why = f->shared;
     set_saving(f, rs_whatif_add_ranks(w->of->whatif, f->ranks, f->nranks));
     f->named = matters(out, f) && (double)best < 0.8 * (double)worth(f);
     for (uint32_t i = 0; f->named && i < n; i++)
@@ -473,6 +515,7 @@ void rs_findings_free(struct rs_findings *f)
     for (uint32_t i = 0; i < f->n; i++) {
         free(f->rows[i].name);
         free(f->rows[i].ranks);
+        free(f->rows[i].shared);
     }
     free(f->rows);
     *f = (struct rs_findings){0};
@@ -505,6 +548,7 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
         rs_rank_words(s, m, x->rank_id);
     else
         rs_strbuf_puts(s, x->name);
+    if (x->shared) rs_strbuf_printf(s, " (%s)", x->shared);
     bool several = x->scope == RS_SCOPE_GROUP;
     rs_strbuf_puts(s, x->scope == RS_SCOPE_HOST ? ": its ranks start " : several ? " each start " : " starts ");
     say_interval(s, x->late_ns, x->late_low_ns, x->late_high_ns);

@@ -35,7 +35,9 @@ struct rs_finding {
     int64_t saving_ns, saving_low_ns, saving_high_ns; /* of the replayed run; RS_TIME_NONE: unknown */
     int64_t at_ns; /* when it happened; RS_TIME_NONE: in the whole run */
     double p_value; /* NAN: does not apply */
-    const char *why; /* "launched late"; of a one-off: what happened. NULL: unknown. Borrowed from `one_offs` */
+    char *shared; /* of a group: what its ranks have in common; NULL */
+    const char *
+        why; /* "launched late"; of a group: `shared`; of a one-off: what happened. NULL: unknown. Borrowed from `one_offs` */
     const char *advice; /* NULL: nothing is known that would support one */
     const struct rs_slow_link *slow; /* of a link, and the slowest of its links; else NULL. Borrowed */
     const struct rs_link_row *link;

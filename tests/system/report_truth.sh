@@ -54,6 +54,9 @@ is "two ranks" "$(jq -c '.findings[0] | [.kind, .scope, .name, .ranks, .named]' 
 is "no host" "$(jq -c '[.findings[] | select(.scope == "host" and .named)]' "$TMP/report")" '[]'
 is "one sentence about them" "$(jq -r '[.conclusion[] | select(test("^Ranks 2,5 each start "))] | length' "$TMP/report")" 1
 near "their saving" "$(jq '.findings[0].saving_ns' "$TMP/report")" 56000000 10
+# The same GPU of three of four hosts: named by what they share.
+gen -n 16 --hosts 4 --slow 2:300 --slow 6:300 --slow 14:300 --steps 40
+is "a rail" "$(jq -r '.conclusion[0] | test("^Ranks 2,6,14 \\(all have GPU 2 of their hosts\\) each start ")' "$TMP/report")" true
 # Passed on where there is one communicator only.
 gen -w pipeline --slow 5:2000 --steps 30
 is "one communicator" "$(jq -r '.conclusion | any(test("in other communicators"))' "$TMP/report")" false
