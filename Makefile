@@ -19,7 +19,7 @@ sources     = $(wildcard $(foreach f,$(1),src/$f/*.c src/$f/*/*.c))
 BELOW_SRC  := $(call sources,$(BELOW))
 READER_SRC := $(call sources,$(filter-out plugin,$(FOLDERS)))
 PLUGIN_SRC := $(filter-out src/plugin/nop.c,$(call sources,plugin))
-ALL_C      := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.[ch])
+ALL_C      := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.[ch] tools/*/*.[ch])
 
 # A build for ThreadSanitizer takes the objects of folders without threads from the plain build, PLAIN.
 THREADED   := $(BELOW) trace serve sim gen cli
@@ -27,11 +27,12 @@ PLAIN_SRC  := $(if $(PLAIN),$(call sources,$(filter-out plugin $(THREADED),$(FOL
 
 READER_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(PLAIN_SRC),$(READER_SRC))) $(PLAIN_SRC:%.c=$(PLAIN)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
+NOP_OBJ    := $(addprefix $(BUILD)/plugin/src/,plugin/nop.o plugin/config.o format/settings.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 # Programs in tests/drive: verify, events, bars and spoil read recordings, crowd plays the clients of `ringscope serve`,
-# field_tables prints tables of the documentation, otf2* read archives. The other files are drive, which drives the plugin.
-CHECKERS   := verify events bars spoil crowd field_tables
+# field_tables prints tables of the documentation, conclusions counts what reports of generated runs conclude, otf2* read archives. The other files are drive, which drives the plugin.
+CHECKERS   := verify events bars spoil crowd field_tables conclusions
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_%,$(wildcard tests/campaign/*.c)) tests/drive/load.c)
 CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
@@ -88,11 +89,11 @@ check: ## install missing packages (Debian), build with gcc and clang, run all t
 unit: $(UNIT_TESTS) all ## build and run the unit tests
 	$(Q)$(RUN_TESTS) $(UNIT_TESTS)
 
-system: all $(DRIVERS) $(CAMPAIGN) ## run the system tests
+system: all $(DRIVERS) $(CAMPAIGN) portable ## run the system tests
 	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
 
 # What the TESTS need: unit tests themselves, scripts all programs.
-tests-built: $(filter $(BUILD)/tests/%,$(TESTS)) $(if $(filter-out $(BUILD)/tests/%,$(TESTS)),all $(DRIVERS) $(CAMPAIGN))
+tests-built: $(filter $(BUILD)/tests/%,$(TESTS)) $(if $(filter-out $(BUILD)/tests/%,$(TESTS)),all $(DRIVERS) $(CAMPAIGN) portable)
 tests: tests-built ## build and run the TESTS named (tests/system/X.sh, build/tests/test_X)
 	$(Q)$(RUN_TESTS) $(TESTS)
 
@@ -146,12 +147,17 @@ tsan-built: all
 fuzz-built:
 	$(Q)$(MAKE) $(IN_FUZZ) fuzzed-built
 
+# install_under FOLDER, PROGRAMS, Q: the program and the shared plugins are in PROGRAMS.
+define install_under
+	$(3)install -D -m 755 $(2)/$(notdir $(RINGSCOPE)) $(1)/bin/ringscope
+	$(3)install -D -m 755 -t $(1)/lib $(addprefix $(2)/,$(notdir $(PLUGIN) $(NOP)))
+	$(3)install -D -m 644 -t $(1)/lib $(STATIC)
+	$(3)install -D -m 644 completions/ringscope.bash $(1)/share/bash-completion/completions/ringscope
+	$(3)$(foreach s,1 7,$(if $(MAN_PAGES),install -D -m 644 -t $(1)/share/man/man$s $(filter %.$s,$(MAN_PAGES));))
+endef
+
 install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
-	install -D -m 755 $(RINGSCOPE) $(DESTDIR)$(PREFIX)/bin/ringscope
-	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib $(PLUGIN) $(NOP)
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(STATIC)
-	install -D -m 644 completions/ringscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ringscope
-	$(foreach s,1 7,$(if $(MAN_PAGES),install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man$s $(filter %.$s,$(MAN_PAGES));))
+	$(call install_under,$(DESTDIR)$(PREFIX),$(BUILD))
 
 uninstall: ## remove what install installed
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/ringscope $(addprefix lib/,$(notdir $(PLUGIN) $(NOP) $(STATIC))) \
@@ -159,6 +165,12 @@ uninstall: ## remove what install installed
 
 dist: ## make a tarball in BUILD of the tracked files and the built page: building it needs no Node
 	$(Q)tools/dist.sh $(BUILD) ringscope-$(VERSION)
+
+package: portable ## make a tarball that runs anywhere, a .deb and a Python wheel in BUILD/packages, for glibc 2.17 or newer
+	@test -z '$(SHARED_ONLY)' || { echo "package: no static archive of $(SHARED_ONLY): install it, or leave it out with" \
+		"WITHOUT='$(SHARED_ONLY)'" >&2; exit 1; }
+	@test -n '$(MAN_PAGES)' || { echo "package: scdoc, which makes the man pages, is not installed" >&2; exit 1; }
+	$(Q)tools/package/pack.sh $(PORTABLE)/root $(VERSION) '$(PARTS)' $(BUILD)/packages
 
 deps: ## install missing packages of tools/packages.txt (Debian; root or sudo)
 	@tools/deps.sh check
@@ -180,14 +192,15 @@ help: ## print this list
 ## variables: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
 ##            CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz, fuzz-coverage)
 ##            CAMPAIGN_SECONDS=60 (campaign; 20 in system)  SOAK_MINUTES=60 (soak)  SEEDS=20 KILLS=1000 (sweep)
+##            WITHOUT='OTF2 SQLITE' (optional libraries to leave out: ZSTD ZLIB SQLITE LIBEVENT OTF2)
 ##            MUTANTS='list...' ONLY='name...' ALL=1 (mutants: which, and all tests)
 
 # ---- rules -----------------------------------------------------------------------------------------------------------
 
-KNOBS = $(VERSION) $(CC) $(shell $(CC) -dumpversion 2>/dev/null) $(CPPFLAGS) $(CFLAGS) $(SAN) $(DEBUG) $(WERROR)
+KNOBS = $(VERSION) $(CC) $(shell $(CC) -dumpversion 2>/dev/null) $(CPPFLAGS) $(CFLAGS) $(SAN) $(DEBUG) $(WERROR) $(WITHOUT)
 $(BUILD)/config.mk: FORCE
 	@mkdir -p $(@D)
-	@new=$@.$$$$; CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' KNOBS='$(KNOBS)' tools/config.sh >$$new || { rm $$new; exit 1; }; \
+	@new=$@.$$$$; CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' WITHOUT='$(WITHOUT)' KNOBS='$(KNOBS)' tools/config.sh >$$new || { rm $$new; exit 1; }; \
 		if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
@@ -234,7 +247,7 @@ $(PLUGIN): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a src/plugin/exports.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(PLUGIN_OBJ) $(BUILD)/plugin/below.a $(ZSTD) -o $@
 
-$(NOP): $(addprefix $(BUILD)/plugin/src/,plugin/nop.o plugin/config.o format/settings.o) src/plugin/exports.map
+$(NOP): $(NOP_OBJ) src/plugin/exports.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
 
@@ -245,11 +258,48 @@ $(STATIC): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a
 	$(Q)objcopy --wildcard --keep-global-symbol='ncclProfiler_v*' $(BUILD)/plugin/all.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/plugin/all.o
 
+# ---- for packages: the same objects, linked to run with old C libraries ----
+
+OLDEST_GLIBC := 2.17
+PORTABLE := $(BUILD)/portable
+# What is in the packages besides ringscope, for tools/package/pack.sh.
+PARTS     = $(foreach p,ZSTD ZLIB SQLITE LIBEVENT OTF2,$(if $($p),$p)) XXHASH LIBGCC $(if $(shell test -s $(BUILD)/page.html && echo yes),PAGE)
+PORTABLE_LIBS = -nodefaultlibs -L$(PORTABLE)/stubs -Wl,--as-needed $(PORTABLE)/old_glibc.a -lpthread -ldl -lm -lrt -lc -lld \
+	$(shell $(CC) -print-file-name=libc_nonshared.a) -lgcc
+PORTABLE_FILES = $(if $(SHARED_ONLY),,$(addprefix $(PORTABLE)/,$(notdir $(RINGSCOPE) $(PLUGIN) $(NOP))))
+
+# What is packed. Without the static archive of a library there is nothing.
+portable: $(PORTABLE_FILES) $(STATIC) $(MAN_PAGES)
+	$(Q)rm -rf $(PORTABLE)/root
+	$(if $(PORTABLE_FILES),$(call install_under,$(PORTABLE)/root,$(PORTABLE),$(Q)))
+
+$(PORTABLE)/stubs/symbols: tools/package/stubs.sh $(BUILD)/config.mk
+	$(call say,STUBS,$(@D))
+	$(Q)CC='$(CC)' tools/package/stubs.sh $(OLDEST_GLIBC) $(@D)
+
+$(PORTABLE)/old_%.o: tools/package/old_%.c $(BUILD)/config.mk
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -fPIC -fvisibility=hidden -c $< -o $@
+
+$(PORTABLE)/ringscope: $(READER_OBJ) $(PORTABLE)/old_start.o $(PORTABLE)/old_glibc.a $(PORTABLE)/stubs/symbols
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(EXPORTED) -Wl,--wrap=__libc_start_main $(LDFLAGS) $(READER_OBJ) $(PORTABLE)/old_start.o $(ARCHIVES) $(PORTABLE_LIBS) -s -o $@
+
+$(PORTABLE)/$(notdir $(PLUGIN)): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a
+$(PORTABLE)/$(notdir $(NOP)): $(NOP_OBJ)
+$(addprefix $(PORTABLE)/,$(notdir $(PLUGIN) $(NOP))): src/plugin/exports.map $(PORTABLE)/old_glibc.a $(PORTABLE)/stubs/symbols
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(filter $(BUILD)/plugin/%,$^) $(ZSTD) $(PORTABLE_LIBS) -s -o $@
+
+# ---- archives ----
+
 $(BUILD)/plugin/below.a: $(BELOW_PIC)
+$(PORTABLE)/old_glibc.a: $(PORTABLE)/old_glibc.o
 $(BUILD)/libplugin.a: $(PLUGIN_OBJ)
 $(BUILD)/libfuzzed.a: $(FUZZED_SRC:%.c=$(BUILD)/obj/%.o)
 $(BUILD)/libringscope.a: $(filter-out %/cli/main.o,$(READER_OBJ))
-$(BUILD)/plugin/below.a $(BUILD)/libplugin.a $(BUILD)/libfuzzed.a $(BUILD)/libringscope.a:
+$(BUILD)/plugin/below.a $(BUILD)/libplugin.a $(BUILD)/libfuzzed.a $(BUILD)/libringscope.a $(PORTABLE)/old_glibc.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
@@ -319,6 +369,6 @@ FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo check unit system tests tests-built mutants campaign soak sweep bench bench-built page asan tsan fuzz fuzz-coverage \
-	dist install uninstall deps format field-docs clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
+	dist package portable install uninstall deps format field-docs clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

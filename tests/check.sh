@@ -63,7 +63,7 @@ several() {
 
 format_is_right() {
     local wrong
-    wrong=$(find src tests bench examples -name '*.[ch]' -exec clang-format --dry-run -Werror {} + 2>&1 |
+    wrong=$(find src tests bench examples tools -name '*.[ch]' -exec clang-format --dry-run -Werror {} + 2>&1 |
         sed -n 's/^\([^:]*:[0-9]*\):.*clang-formatted.*/\1/p' | sort -u)
     [ -z "$wrong" ] || printf '%s\n' "$wrong" "fix it with: make format"
     [ -z "$wrong" ]

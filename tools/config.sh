@@ -1,14 +1,15 @@
 #!/bin/sh
 # Finds out what the compiler and the installed libraries can do; prints Makefile lines.
-# Called by the Makefile with CC, CPPFLAGS and KNOBS (everything else that makes objects stale) in the environment.
+# Called by the Makefile with CC, CPPFLAGS, LDFLAGS, WITHOUT (libraries to leave out) and KNOBS (everything else that makes
+# objects stale) in the environment.
 set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# shellcheck disable=SC2086 # CC and CPPFLAGS are lists of words
+# shellcheck disable=SC2086 # CC and the flags are lists of words
 try() {
-    $CC ${CPPFLAGS:-} "$@" -o "$work/out" >/dev/null 2>&1
+    $CC ${CPPFLAGS:-} "$@" ${LDFLAGS:-} -o "$work/out" >/dev/null 2>&1
 }
 
 need() {
@@ -24,15 +25,28 @@ try -include xxhash.h -c "$work/empty.c" ||
 
 echo "# Made by tools/config.sh. $KNOBS"
 
-# found NAME LIBRARIES...: a library for the reader; absent NAME: RS_NO_NAME is defined.
+# found NAME LIBRARIES...: a library for the reader; absent NAME: RS_NO_NAME is defined. Packages contain static archives:
+# SHARED_ONLY has the libraries without one.
 found() {
     name=$1
     shift
     echo "$name := $*"
     echo "LIBRARIES += $*"
+    for word; do
+        case $word in
+        -l*) archive=$($CC -print-file-name="lib${word#-l}.a") ;;
+        *.a) archive=$word ;;
+        *) continue ;;
+        esac
+        if [ -f "$archive" ]; then echo "ARCHIVES += $archive"; else echo "SHARED_ONLY += $name"; fi
+    done
 }
 absent() {
     echo "ABSENT += -DRS_NO_$1"
+}
+left_out() {
+    case " ${WITHOUT:-} " in *" $1 "*) return 0 ;; esac
+    return 1
 }
 
 # library NAME HEADER EXPRESSION LIBRARIES...: whether a program with the expression can be built.
@@ -40,7 +54,7 @@ library() {
     name=$1 header=$2
     echo "int main(void) { return $3; }" >"$work/$name.c"
     shift 3
-    if try -include "$header" "$work/$name.c" "$@"; then found "$name" "$@"; else absent "$name"; fi
+    if ! left_out "$name" && try -include "$header" "$work/$name.c" "$@"; then found "$name" "$@"; else absent "$name"; fi
 }
 
 # zstd must be a static archive: the plugin contains its own copy. With hidden symbols (--exclude-libs) an archive compiled for
@@ -55,7 +69,7 @@ for archive in "$(pkg-config --variable=libdir libzstd 2>/dev/null || true)/libz
         break
     fi
 done
-if [ "$zstd" ]; then found ZSTD "$zstd"; else absent ZSTD; fi
+if [ "$zstd" ] && ! left_out ZSTD; then found ZSTD "$zstd"; else absent ZSTD; fi
 
 # For the reader only. zlib: traces of other tools. SQLite: exports of Nsight Systems, `ringscope sql`. libevent: only its core
 # (sockets and timers, neither HTTP nor TLS), for `ringscope serve`. OTF2: `ringscope export`.

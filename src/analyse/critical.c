@@ -96,10 +96,10 @@ static void find_last(struct choice *c, const struct rs_arrival *a)
     if (a->member == c->member || a->start >= c->at) return;
     uint32_t rank = c->trails->of_rank[a->rank_id];
     if (a->start > c->last) {
-        c->second = c->last;
+        if (rank != c->rank) c->second = c->last; /* a rank arrives at several pairs of a fan-out */
         c->last = a->start;
         c->rank = rank;
-    } else if (a->start > c->second) {
+    } else if (a->start > c->second && rank != c->rank) {
         c->second = a->start;
     }
 }

@@ -6,6 +6,7 @@
 #include "analyse/hang_causes.h"
 #include "analyse/hang_equals.h"
 #include "analyse/hang_flight.h"
+#include "analyse/hang_health.h"
 #include "analyse/hang_phrases.h"
 #include "analyse/hang_rows.h"
 #include "analyse/hang_words.h"
@@ -33,6 +34,7 @@ static void finding_init(struct rs_hang_finding *f)
 {
     *f = (struct rs_hang_finding){.op = RS_NONE,
                                   .comm = RS_NONE,
+                                  .seq = UINT64_MAX,
                                   .peer = {-1, -1, RS_NONE},
                                   .step = -1,
                                   .state = -1,
@@ -70,6 +72,14 @@ bool rs_hang_is_guilty(const struct rs_hang_finding *f, int32_t comm_rank)
     return low < f->nguilty && f->guilty[low].comm_rank == comm_rank;
 }
 
+/* Whether a health service is all that knows a rank. */
+static bool is_counted_only(const struct rs_model *m, uint32_t rank)
+{
+    for (uint8_t tool = 0; tool < RS_TOOLS; tool++)
+        if ((m->ranks[rank].tools >> tool & 1) && !rs_tool_has(tool, RS_CAP_HEALTH)) return false;
+    return true;
+}
+
 /* Ranks of the job without a recording: missing in the communicator of all ranks, or in the launcher's count. */
 static void find_unseen(struct rs_hang_work *w)
 {
@@ -79,6 +89,7 @@ static void find_unseen(struct rs_hang_work *w)
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->nranks; i++) {
         int32_t r = m->ranks[i].number;
+        if (is_counted_only(m, i)) continue;
         if (r >= 0 && r < m->world && !seen[r]) seen[r] = 1, n++;
     }
     uint32_t missing = n ? (uint32_t)m->world - n : 0; /* without ranks of the job nothing can be said */
@@ -201,9 +212,7 @@ static const char *frames_of(const struct rs_hang_work *w, const struct rs_hang_
     return tag ? tag->frames : NULL;
 }
 
-/* The current finding is complete, and a new one begins. Ranks that are guilty of something else already are left out;
- * where none is left, it follows from that. */
-static void commit(struct rs_hang_work *w)
+void rs_hang_commit(struct rs_hang_work *w)
 {
     struct rs_hang *h = w->out;
     struct rs_hang_finding *f = &w->now;
@@ -259,7 +268,7 @@ static void find_dead(struct rs_hang_work *w)
             if (!judged) rs_hang_note_dead(w, op);
             if (!judged || !rs_hang_look_dead(w, op)) continue;
             keep_rows(w, op);
-            commit(w);
+            rs_hang_commit(w);
         }
         if (!judged) rs_hang_judge_dead(w);
     }
@@ -337,7 +346,7 @@ static void follow(struct rs_hang_work *w, uint32_t front)
             w->in_flight += !stayed;
             if (!stayed) return;
             keep_rows(w, op);
-            commit(w);
+            rs_hang_commit(w);
             return;
         }
         bool found = states && rs_hang_look_types(w, &op);
@@ -348,10 +357,10 @@ static void follow(struct rs_hang_work *w, uint32_t front)
         bool absent = !found && !weak && rs_hang_look_not_started(w, op, 0);
         if (found || absent) {
             keep_rows(w, op);
-            commit(w);
+            rs_hang_commit(w);
             if (absent && rs_hang_look_marked(w, op)) {
                 keep_rows(w, op);
-                commit(w);
+                rs_hang_commit(w);
             }
             return;
         }
@@ -465,7 +474,7 @@ static void look_cycle(struct rs_hang_work *w, const struct cycle *c)
         rs_hang_say_instead(w, next, op);
     else
         rs_hang_say_cycle(w, op, next);
-    commit(w);
+    rs_hang_commit(w);
 }
 
 /* ---- ranks that differ from their equals ----
@@ -520,10 +529,10 @@ static void find_odd(struct rs_hang_work *w)
     for (uint32_t p = 0; p < w->m->nprocs; p++) /* without the calls before, equal ranks are unknown */
         if (w->m->procs[p].active_only) return;
     for (uint32_t i = 0; i < n; i++)
-        if (look_odd_call(w, w->fronts[i].op)) commit(w);
+        if (look_odd_call(w, w->fronts[i].op)) rs_hang_commit(w);
     for (uint32_t i = 0; i < n && !w->out->nfindings; i++)
         for (uint32_t k = 0; k < n && !w->out->nfindings; k++)
-            if (i != k && look_odd_order(w, w->fronts[i].op, w->fronts[k].op)) commit(w);
+            if (i != k && look_odd_order(w, w->fronts[i].op, w->fronts[k].op)) rs_hang_commit(w);
 }
 
 /* ---- transfers that do not move ---- */
@@ -594,13 +603,13 @@ static void find_stalled(struct rs_hang_work *w)
     }
     if (best != RS_NONE) {
         look_stalled(w, best);
-        commit(w);
+        rs_hang_commit(w);
     }
     for (uint32_t i = 0; i < w->nfronts; i++) {
         if (i == best || !rs_map_find(&open, w->fronts[i].op) || !is_independent(w, &w->fronts[i])) continue;
         look_stalled(w, i);
         if (w->now.nguilty)
-            commit(w);
+            rs_hang_commit(w);
         else
             finding_free(&w->now);
     }
@@ -621,7 +630,7 @@ static void find_stale(struct rs_hang_work *w)
         if (part == RS_NONE || older[p] || rs_hang_is_accused(w, m->parts.member[part])) continue;
         if (!rs_hang_look_stale(w, p, &op)) continue;
         keep_rows(w, op);
-        commit(w);
+        rs_hang_commit(w);
     }
     free(older);
 }
@@ -632,7 +641,7 @@ static void find_wrong(struct rs_hang_work *w)
     uint32_t op = RS_NONE;
     if (!rs_hang_look_results(w, &op)) return;
     keep_rows(w, op);
-    commit(w);
+    rs_hang_commit(w);
 }
 
 /* Whether operations that a process called last may be absent: lost, or not asked for. */
@@ -674,7 +683,7 @@ static bool is_blind(const struct rs_model *m)
 {
     for (uint32_t p = 0; p < m->nprocs; p++)
         if (m->procs[p].same == RS_NONE && rs_tool_has(m->procs[p].tool, RS_CAP_OPEN)) return false;
-    return m->nprocs > 0;
+    return m->nprocs > 0 && !m->nanswers;
 }
 
 static enum rs_hang_unknown why_unknown(const struct rs_model *m)
@@ -694,7 +703,7 @@ static void search(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_hang *h = w->out;
-    bool open = false;
+    bool open = m->nanswers && !m->nprocs; /* a health service that names no process */
     for (uint32_t p = 0; p < m->nprocs && !open; p++)
         open = m->procs[p].same == RS_NONE && !rs_hang_closed(&m->procs[p]);
     find_unseen(w);
@@ -710,6 +719,7 @@ static void search(struct rs_hang_work *w)
         if (!h->nfindings && h->nunseen) find_odd(w);
         find_stalled(w);
         if (!h->nfindings && !w->in_flight) find_wrong(w);
+        rs_hang_look_health(w, h->unknown != RS_HANG_KNOWN || why_unknown(m) != RS_HANG_KNOWN);
         if (h->nfindings)
             h->also_blocked = w->nfronts ? w->nfronts - 1 : 0;
         else if (!w->in_flight && h->unknown == RS_HANG_KNOWN && !h->left_out)
@@ -720,7 +730,7 @@ static void search(struct rs_hang_work *w)
     else if (h->unknown == RS_HANG_KNOWN)
         h->unknown = why_unknown(m);
     if (h->unknown != RS_HANG_KNOWN) w->now.verdict = RS_VERDICT_UNKNOWN;
-    if (!h->nfindings) commit(w); /* NONE, UNKNOWN or OUTSIDE_NCCL */
+    if (!h->nfindings) rs_hang_commit(w); /* NONE, UNKNOWN or OUTSIDE_NCCL */
     rs_hang_conclude(w, open);
 }
 

@@ -33,6 +33,7 @@ enum rs_hang_unknown {
     RS_HANG_NO_OUTCOME, /* all ranks called the last operation, and whether it completed was not recorded */
     RS_HANG_MOMENTS, /* dumps of different moments: what is pending in the later ones may have been in flight */
     RS_HANG_CUT, /* the end was cut off (export --format rsc) */
+    RS_HANG_COUNTS, /* a health service only: all ranks have launched the same, and whether that ended is unknown */
     RS_HANG_NOT_RECORDED, /* nothing seems to hang, and the last operations were lost or not requested */
 };
 
@@ -47,6 +48,8 @@ struct rs_hang_who {
 struct rs_hang_finding {
     enum rs_verdict verdict;
     uint32_t op, comm; /* RS_NONE: none */
+    uint16_t func; /* without an operation: function and number of one that a health service counted; */
+    uint64_t seq; /* UINT64_MAX: none */
     struct rs_hang_who *guilty; /* by rank */
     uint32_t nguilty;
     struct rs_hang_who *suspects; /* without a recording, where the wait ends at them; then no rank is guilty */
@@ -73,6 +76,7 @@ struct rs_hang {
     int32_t *unseen; /* ranks of the job without a recording */
     uint32_t nunseen;
     enum rs_hang_unknown unknown; /* with RS_VERDICT_UNKNOWN */
+    bool moving; /* a health service only: counts rose between its answers */
     uint32_t left_out; /* pending operations that do not pass the filter: what they wait for is not known */
     uint32_t also_blocked; /* other operations that are pending, most of them as a consequence */
     const char **conclusion; /* sentences: those of all findings, then what weakens them */

@@ -51,6 +51,9 @@ struct rs_hang_work {
 struct rs_hang_who rs_hang_who_of(const struct rs_model *m, uint32_t op, const struct rs_hang_rank *row);
 void rs_hang_add_who(struct rs_hang_who **list, uint32_t *n, struct rs_hang_who who);
 void rs_hang_accuse(struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *row);
+/* The finding work->now is complete, and a new one begins. Ranks that are guilty of something else already are left out;
+ * where none is left, it follows from that. */
+void rs_hang_commit(struct rs_hang_work *w);
 /* Whether a rank is guilty in a finding that was made before. */
 bool rs_hang_is_accused(const struct rs_hang_work *w, uint32_t member);
 

@@ -38,6 +38,19 @@ void rs_hang_op_text(const struct rs_model *m, uint32_t op, char *text, size_t s
         snprintf(text, size, "%s %" PRIu64 " of %s", rs_model_text(m, o->func[op]), o->seq[op], comm);
 }
 
+bool rs_hang_finding_text(const struct rs_model *m, const struct rs_hang_finding *f, char *text, size_t size)
+{
+    char comm[96];
+    if (f->op != RS_NONE) {
+        rs_hang_op_text(m, f->op, text, size);
+        return true;
+    }
+    if (f->seq == UINT64_MAX || f->comm == RS_NONE) return false;
+    comm_text(m, f->comm, comm, sizeof comm);
+    snprintf(text, size, "%s %" PRIu64 " of %s", f->func ? rs_model_text(m, f->func) : "collective", f->seq, comm);
+    return true;
+}
+
 static void add_where(struct rs_strbuf *s, const struct rs_model *m, uint32_t member)
 {
     if (member == RS_NONE) {

@@ -9,6 +9,8 @@
 
 /* "AllReduce 20 of default_pg:0" (pairs: "send 3 of ... from rank 1 to rank 2"). */
 void rs_hang_op_text(const struct rs_model *m, uint32_t op, char *text, size_t size);
+/* The same of a finding's operation, or of what a health service counted; false: it has neither. */
+bool rs_hang_finding_text(const struct rs_model *m, const struct rs_hang_finding *f, char *text, size_t size);
 /* Two ranks of a communicator become ranks of the job; false: these are not known, and nothing is changed. */
 bool rs_phrase_job_ranks(const struct rs_model *m, uint32_t comm, int32_t *a, int32_t *b);
 /* "rank 3 (host, pid, GPU)", "ranks 3, 4 and 9", "17 ranks (0, 1, 2, ...)". */

@@ -321,6 +321,10 @@ static void unknown_words(struct rs_strbuf *s, enum rs_hang_unknown why)
             "still differ.",
         [RS_HANG_CUT] = "These recordings were cut out of larger ones: nothing hangs in what was kept; whether "
                         "something hung in the rest is unknown.",
+        [RS_HANG_COUNTS] =
+            "NCCL RAS shows no rank behind: all have launched the same collectives. Whether these ended is not in its "
+            "answer, nor are sends, receives and collectives in CUDA graphs: whether the job hangs is unknown. Give "
+            "recordings or dumps of the Flight Recorder.",
         [RS_HANG_NOT_RECORDED] = "Nothing hangs in what was recorded, but of processes that did not close the last "
                                  "operations may be absent (lost, not requested, or a live file is missing): whether "
                                  "they hang is unknown. See `ringscope info`.",
@@ -338,7 +342,9 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
         n += !rs_hang_closed(&m->procs[p]);
         dumps += rs_tool_has(m->procs[p].tool, RS_CAP_DUMP);
     }
-    if (!open)
+    if (h->moving)
+        rs_strbuf_puts(s, "The counts of NCCL RAS changed from one answer to the next: the job was moving.");
+    else if (!open)
         rs_strbuf_puts(s, h->nunseen ? "All processes that are here ended: nothing hangs in what is here."
                                      : "All processes ended: nothing hangs.");
     else if (h->left_out)
@@ -418,6 +424,7 @@ static void conclude(struct rs_hang *h, struct rs_strbuf *s)
 static void doubt_words(struct rs_strbuf *s, const struct rs_hang_finding *h, const struct rs_model *m)
 {
     uint32_t gaps = count_stage(h, RS_STAGE_NOT_RECORDED), dark = count_stage(h, RS_STAGE_ENTERED);
+    if (h->op == RS_NONE) return;
     if (gaps) {
         rs_strbuf_puts(s, gaps == 1 ? "Of rank " : "Of ranks ");
         rs_phrase_stage(s, m, h, RS_STAGE_NOT_RECORDED);

@@ -132,7 +132,8 @@ static void lateness_free(struct rs_lateness *l)
  *
  * Sums are kept in a straggler's why_ns until why_finish(). Launch lags are added with their sign, and only the sum
  * counts as launched late: launches of a program that runs ahead of its GPU are sometimes earlier, sometimes later,
- * which means nothing. */
+ * which means nothing. A launch that was in the queue for longer than the rank was late did not delay it, even if it
+ * was later than the others': a full queue delays launches, too. */
 
 const char *rs_why_text(enum rs_why why)
 {
@@ -193,6 +194,8 @@ static void why_add(const struct rs_view *v, const struct rs_arrival *last, cons
         why[RS_WHY_UNKNOWN] += own;
         return;
     }
+    if (lag > 0 && rs_time_minus(v->model->parts.start[last->part], v->model->parts.launched[last->part]) > own)
+        lag = 0;
     why[RS_WHY_LAUNCHED_LATE] += lag > own ? own : lag < -own ? -own : lag;
     why[RS_WHY_QUEUED] += own; /* for now, all that is known */
 }
@@ -660,10 +663,10 @@ static void judge_host(struct tally *t, const struct host_ranks *c, int64_t medi
     struct rs_straggler *s = &t->sum;
     bool together = t->together_ns > s->cost_ns / 2;
     bool one_by_one = t->shared_ns <= s->cost_ns / 2;
-    s->by_host = (together || one_by_one) && c->alike >= 2 && 2 * c->alike > c->all && c->largest / 2 > median;
+    bool by_host = (together || one_by_one) && c->alike >= 2 && 2 * c->alike > c->all && c->largest / 2 > median;
     bool alone = (double)c->largest > 0.8 * (double)s->cost_ns;
-    if (!s->by_host && (!together || alone)) s->times_last = 0;
-    if (s->by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* at least the cost of one of its ranks */
+    if (!by_host && (!together || alone)) s->times_last = 0;
+    if (by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* at least the cost of one of its ranks */
 }
 
 static void judge_hosts(struct work *w)
@@ -679,14 +682,10 @@ static void judge_hosts(struct work *w)
     }
     for (uint32_t i = 0; i < v->model->nranks; i++) {
         struct host_ranks *c = &hosts[v->model->ranks[i].host];
-        bool like = costs[i] > 0 && (double)costs[i] > 0.7 * (double)c->largest;
-        c->alike += like;
-        w->tallies[i].sum.by_host = like; /* if that is most of the host */
+        c->alike += costs[i] > 0 && (double)costs[i] > 0.7 * (double)c->largest;
     }
     int64_t median = rs_median(costs, v->model->nranks);
     for (uint32_t h = 0; h < v->model->nhosts; h++) judge_host(&w->tallies[v->model->nranks + h], &hosts[h], median);
-    for (uint32_t i = 0; i < v->model->nranks; i++)
-        w->tallies[i].sum.by_host &= w->tallies[v->model->nranks + v->model->ranks[i].host].sum.by_host;
     free(hosts);
     free(costs);
 }

@@ -60,7 +60,6 @@ struct rs_straggler {
     int64_t gpu_time_lost_ns; /* of all the others together */
     int64_t why_ns[RS_WHYS];
     enum rs_why why; /* the largest of its own; HELD if it inherited more than twice its cost */
-    bool by_host; /* a rank that is late together with most of its host, which has its own row */
 };
 
 struct rs_stragglers {

@@ -4,9 +4,9 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#endif
 
 #include "base/memory.h"
-#endif
 
 /* ---- values ----
  * The value of a token, independent of where tokens come from. */

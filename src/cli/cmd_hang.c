@@ -58,6 +58,13 @@ static void ranks_json(struct rs_json *j, const char *key, const struct rs_hang_
 
 static void op_json(struct rs_json *j, const struct rs_model *m, const struct rs_hang_finding *h, bool id)
 {
+    if (h->op == RS_NONE && h->seq != UINT64_MAX && h->comm != RS_NONE) { /* counted by a health service */
+        rs_json_key_hex(j, "comm", m->comms[h->comm].hash);
+        rs_json_key_str(j, "func", h->func ? rs_model_text(m, h->func) : NULL);
+        rs_json_key_u64(j, "seq", h->seq);
+        if (id) rs_json_key_null(j, "op");
+        return;
+    }
     if (h->op == RS_NONE) {
         static const char *const keys[] = {"comm", "func", "seq", "op"};
         for (size_t i = 0; i < sizeof keys / sizeof *keys - !id; i++) rs_json_key_null(j, keys[i]);
@@ -164,6 +171,7 @@ static void print_ranks(const struct rs_hang_who *who, uint32_t n)
     for (uint32_t i = 0; i < n && i < 8; i++)
         printf("%s%d", i ? ", " : n == 1 ? " rank " : " ranks ", who[i].rank >= 0 ? who[i].rank : who[i].comm_rank);
     if (n > 8) printf(" and %" PRIu32 " more", n - 8);
+    if (n && who[0].rank < 0) printf(" of the communicator");
 }
 
 /* The first lines: each verdict in plain words. */
@@ -185,9 +193,8 @@ static void print_headline(const struct rs_model *m, const struct rs_hang_findin
     print_ranks(h->guilty, h->nguilty);
     if (h->nsuspects) printf(", suspected:");
     print_ranks(h->suspects, h->nsuspects);
-    if (h->op != RS_NONE) {
-        char op[160];
-        rs_hang_op_text(m, h->op, op, sizeof op);
+    char op[160];
+    if (rs_hang_finding_text(m, h, op, sizeof op)) {
         rs_plain(op);
         printf(": %s", op);
     }
@@ -253,7 +260,7 @@ static void print_evidence(const struct rs_model *m, const struct rs_hang_findin
             shown++;
         }
     char op[160];
-    rs_hang_op_text(m, h->op, op, sizeof op);
+    rs_hang_finding_text(m, h, op, sizeof op);
     printf("\nranks in ");
     rs_plain_line(op, stdout);
     rs_table_print(&t, "", stdout);

@@ -225,6 +225,32 @@ static void print_stragglers(const struct rs_report *r)
     print_more(all, MOST_ROWS);
 }
 
+static void print_compute(const struct rs_report *r)
+{
+    const struct rs_compute *c = &r->compute;
+    if (!c->n) return;
+    struct rs_table t = {0};
+    static const char *const numbers[] = {"equals", "compute", "of equals", "longer by", "ratio", "steps"};
+    rs_table_column(&t, RS_RIGHT, "rank");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "why");
+    for (uint32_t i = 0; i < c->n && i < MOST_ROWS; i++) {
+        const struct rs_compute_row *x = &c->rows[i];
+        const char *kernel = x->nkernels ? rs_model_name_text(r->view.model, x->kernels[0].name) : "?";
+        cell_rank(&t, r, x->rank_id);
+        rs_table_cell(&t, "%" PRIu32, x->equals);
+        cell_ns(&t, x->usual_ns + x->excess_ns, true);
+        cell_ns(&t, x->usual_ns, true);
+        cell_ns(&t, x->excess_ns, true);
+        rs_table_cell(&t, "%.2f (%.2f-%.2f)", x->ratio, x->ratio_low, x->ratio_high);
+        rs_table_cell(&t, "%" PRIu32 " of %" PRIu32, x->late, x->steps);
+        rs_table_cell(&t, "%s: %.60s", rs_compute_why(x), kernel);
+    }
+    printf("\nGPUs that compute longer than their equals, per step\n");
+    print_table(&t);
+    print_more(c->n, MOST_ROWS);
+}
+
 static void print_network(const struct rs_report *r)
 {
     static const char *const numbers[] = {"peer",   "bytes", "messages", "net GB/s", "own GPU",
@@ -460,6 +486,7 @@ static void report_print(const struct rs_report *r, const struct rs_differences 
     if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
     if (r->basis.totals.ops) { /* else steps are of what was filtered away */
         print_stragglers(r);
+        print_compute(r);
         print_network(r);
         print_one_offs(r);
         print_course(r);

@@ -8,6 +8,7 @@
 /* clang-format off */
 #define RS_COMMANDS(X) \
     X(run) \
+    X(doctor) \
     X(gather) \
     X(info) \
     X(explain) \

@@ -1,10 +1,14 @@
 #include "cli/json.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "cli/settings.h"
 #include "fields/communicator.h"
 #include "fields/course.h"
 #include "fields/report.h"
 #include "fields/statistics.h"
+#include "fields/whatif.h"
 
 void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
 {
@@ -105,6 +109,17 @@ static void lateness(struct rs_json *j, const struct rs_report *r)
     rs_json_end(j);
 }
 
+static void findings(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "findings");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->findings.n; i++)
+        rs_out_json(j, &rs_out_finding, &(struct rs_finding_fields){r, &r->findings.rows[i]});
+    rs_json_end(j);
+    rs_json_key(j, "whatif");
+    rs_out_json(j, &rs_out_whatif, &(struct rs_whatif_fields){&r->whatif});
+}
+
 /* ---- network ---- */
 
 static void network(struct rs_json *j, const struct rs_report *r)
@@ -119,6 +134,34 @@ static void network(struct rs_json *j, const struct rs_report *r)
     for (uint32_t i = 0; i < r->network.nslow; i++)
         rs_out_json(j, &rs_out_slow_link, &(struct rs_slow_fields){r, &r->network.slow[i]});
     rs_json_end(j);
+}
+
+/* ---- who does the same ---- */
+
+static void roles(struct rs_json *j, const struct rs_report *r)
+{
+    const struct rs_roles *x = &r->roles;
+    uint32_t nranks = r->view.model->nranks, *first = rs_zalloc((size_t)x->n + 2, sizeof *first);
+    uint32_t *ranks = rs_alloc(((size_t)nranks + 1) * sizeof *ranks);
+    for (uint32_t i = 0; i < x->n; i++) first[i + 2] = first[i + 1] + x->size[i];
+    for (uint32_t i = 0; i < nranks; i++)
+        if (x->of[i] != RS_NONE) ranks[first[x->of[i] + 1]++] = i;
+    rs_json_key(j, "roles");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < x->n; i++)
+        rs_out_json(j, &rs_out_role, &(struct rs_role_fields){r, i, ranks + first[i], x->size[i]});
+    rs_json_end(j);
+    free(first);
+    free(ranks);
+}
+
+static void layout(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "layout");
+    rs_out_json(j, &rs_out_layout, &(struct rs_layout_fields){&r->layout});
+    roles(j, r);
+    rs_json_key(j, "compute");
+    rs_out_json(j, &rs_out_compute, &(struct rs_compute_fields){r});
 }
 
 /* ---- steps ---- */
@@ -193,9 +236,9 @@ void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct r
     by_func(j, r);
     stragglers(j, r);
     lateness(j, r);
+    findings(j, r);
     network(j, r);
-    rs_json_key(j, "layout");
-    rs_out_json(j, &rs_out_layout, &(struct rs_layout_fields){&r->layout});
+    layout(j, r);
     steps(j, r);
     statistics(j, r);
     rs_settings_json(j, settings);

@@ -1,8 +1,9 @@
-/* What `run` and `sim` share: where the recorder's plugin is, and the option --events. */
+/* What `run`, `sim` and `doctor` share: where the recorder's plugin is, its settings, and the option --events. */
 #ifndef RS_CLI_RECORDER_H
 #define RS_CLI_RECORDER_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "base/err.h"
 #include "cli/options/opt.h"
@@ -10,6 +11,20 @@
 /* The plugin that was built with this ringscope: beside the executable (a build folder), or in lib next to its bin (an
  * installation). */
 enum rs_status rs_plugin_path(char path[PATH_MAX], struct rs_err *err);
+
+/* What NCCL and the recorder read from the environment. NULL: what is set there already stays. */
+struct rs_recorder_settings {
+    const char *dir; /* NULL and not set: ringscope-$SLURM_JOB_ID, else ringscope-run */
+    const char *plugin; /* NULL: the one that was built with this ringscope */
+    const char *events;
+    const char *memory, *limit; /* sizes, as the recorder reads them */
+    const char *keep;
+    const char *buffers;
+    bool elsewhere; /* for another file system: the plugin need not exist here */
+};
+
+/* Sets the environment. `command` is for the warning that another plugin is replaced. */
+enum rs_status rs_recorder_set(const char *command, const struct rs_recorder_settings *set, struct rs_err *err);
 
 /* The row of --events; `var` is a const char *. */
 #define RS_EVENTS_OPTION(letter, var)                                                                                  \

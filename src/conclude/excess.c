@@ -1,10 +1,12 @@
 #include "conclude/excess.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/mix.h"
+#include "join/waits.h"
 
 static int by_gap(const void *a, const void *b, void *of)
 {
@@ -134,4 +136,85 @@ int64_t rs_excess_of(const struct rs_excess *e, uint32_t node, const bool *apart
         median = middle(nodes[e->nodes[low]].gap, nodes[e->nodes[high]].gap);
     }
     return rs_time_minus(nodes[node].gap, median);
+}
+
+/* ---- steps ---- */
+
+/* If a rank has clearly fewer nodes than its equals, its step is not known. `nodes` are counts, [rank_id * steps + step]. */
+static void drop_incomplete(float *late, const uint32_t *nodes, const struct rs_roles *roles, uint32_t nranks,
+                            uint32_t steps)
+{
+    uint32_t *most = rs_zalloc((size_t)roles->n + 1, sizeof *most);
+    for (uint32_t s = 0; s < steps; s++) {
+        for (uint32_t i = 0; i < roles->n; i++) most[i] = 0;
+        for (uint32_t r = 0; r < nranks; r++) {
+            uint32_t n = nodes[(size_t)r * steps + s], role = roles->of[r];
+            if (role != RS_NONE && n > most[role]) most[role] = n;
+        }
+        for (uint32_t r = 0; r < nranks; r++) {
+            uint32_t n = nodes[(size_t)r * steps + s], role = roles->of[r];
+            if (role != RS_NONE && 3 * n < 2 * most[role]) late[(size_t)r * steps + s] = NAN;
+        }
+    }
+    free(most);
+}
+
+/* By node: the time since the last of its rank's operations that ended before it started. */
+static int64_t *find_since(const struct rs_graph *g)
+{
+    enum { BACK = 16 }; /* operations that may run at the same time */
+    int64_t *since = rs_alloc(((size_t)g->nnodes + 1) * sizeof *since);
+    for (uint32_t r = 0; r < g->nranks; r++)
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
+            const struct rs_node *x = &g->nodes[g->by_rank[k]];
+            since[g->by_rank[k]] = x->gap;
+            int64_t last = INT64_MIN;
+            for (uint32_t i = k; i > g->first[r] && k - i < BACK; i--) {
+                int64_t end = g->nodes[g->by_rank[i - 1]].end;
+                if (end <= rs_time_plus(x->start, RS_ONE_CLOCK_NS) && end > last) last = end;
+            }
+            if (last != INT64_MIN) since[g->by_rank[k]] = rs_time_minus(x->start, last);
+        }
+    return since;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The smaller of two amounts; 0 if their signs differ. */
+static int64_t smaller(int64_t a, int64_t b)
+{
+    if ((a < 0) != (b < 0)) return 0;
+    return llabs(a) < llabs(b) ? a : b;
+}
+
+void rs_excess_by_step(const struct rs_excess *e, const struct rs_roles *roles, const struct rs_steps *steps,
+                       float *late)
+{
+    const struct rs_graph *g = e->graph;
+    size_t cells = (size_t)g->nranks * steps->n;
+    uint32_t *nodes = rs_zalloc(cells + 1, sizeof *nodes);
+    int64_t *since = find_since(g), *sorted = rs_alloc(((size_t)g->nnodes + 1) * sizeof *sorted);
+    for (size_t i = 0; i < cells; i++) late[i] = NAN;
+    for (uint32_t p = 0; p < e->nplaces; p++) {
+        uint32_t from = e->first[p], n = e->first[p + 1] - from, step = g->nodes[e->nodes[from]].step;
+        if (n < 2 || step == RS_NONE || step < steps->warmup || !steps->rows[step].counted) continue;
+        for (uint32_t i = 0; i < n; i++) sorted[i] = since[e->nodes[from + i]];
+        qsort(sorted, n, sizeof *sorted, ascending);
+        int64_t median = middle(g->nodes[e->nodes[from + (n - 1) / 2]].gap, g->nodes[e->nodes[from + n / 2]].gap);
+        int64_t usual = middle(sorted[(n - 1) / 2], sorted[n / 2]);
+        for (uint32_t i = from; i < from + n; i++) {
+            const struct rs_node *x = &g->nodes[e->nodes[i]];
+            size_t cell = (size_t)x->rank_id * steps->n + step;
+            int64_t own = smaller(rs_time_minus(x->gap, median), rs_time_minus(since[e->nodes[i]], usual));
+            late[cell] = (nodes[cell]++ ? late[cell] : 0) + (float)own;
+        }
+    }
+    drop_incomplete(late, nodes, roles, g->nranks, steps->n);
+    free(nodes);
+    free(since);
+    free(sorted);
 }

@@ -31,4 +31,11 @@ void rs_excess_free(struct rs_excess *e);
  * row; NULL: none). RS_TIME_NONE: it has no equals. */
 int64_t rs_excess_of(const struct rs_excess *e, uint32_t node, const bool *apart);
 
+/* late[rank_id * steps->n + step]: how much longer a rank took in a step than is usual for its role, summed over its nodes;
+ * NAN: not counted, or the rank or too much of its step is missing. Of a node counts what is seen both in its gap and in
+ * the time since the last operation that ended before it: a gap that goes on behind other operations contains waits for
+ * others. To be allocated by the caller. */
+void rs_excess_by_step(const struct rs_excess *e, const struct rs_roles *roles, const struct rs_steps *steps,
+                       float *late);
+
 #endif

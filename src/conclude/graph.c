@@ -34,6 +34,7 @@ struct work {
     const struct rs_view *view;
     uint32_t *parts; /* by node: the model's; RS_NONE: not recorded */
     int64_t *before; /* by node: upper bound of an unknown end; RS_TIME_NONE */
+    bool *by_proxy; /* by node: its end is that of its proxy operations */
     uint32_t *seen; /* by node: the last one that needs it */
     struct rs_map class_ids, signature_ids;
     int64_t near; /* the time of an operation in the middle */
@@ -127,9 +128,11 @@ static void add_node(struct work *w, const struct rs_node *x, uint32_t part, uin
     if (cap != g->cap_nodes) {
         w->parts = rs_realloc(w->parts, g->cap_nodes * sizeof *w->parts);
         w->before = rs_realloc(w->before, g->cap_nodes * sizeof *w->before);
+        w->by_proxy = rs_realloc(w->by_proxy, g->cap_nodes * sizeof *w->by_proxy);
     }
     w->parts[n] = part;
     w->before[n] = before;
+    w->by_proxy[n] = false;
     g->nodes[n] = *x;
     g->nodes[g->nnodes++].class = number(&w->class_ids, class, &g->nclasses);
 }
@@ -167,6 +170,7 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
     x.end_known = bound_end(m, r, &x.end, &most);
     if (x.end_known) x.end = most;
     add_node(w, &x, r->part, class_key(m, r->op, member, sends_and_receives(m, r)), most);
+    w->by_proxy[w->g->nnodes - 1] = x.end_known && r->end_source == RS_FROM_PROXY;
 }
 
 /* Whether all ranks of its communicator are in an operation. */
@@ -341,10 +345,37 @@ static void add_op(struct work *w, uint32_t op)
     g->absent += row.absent;
     if (g->begin == RS_TIME_NONE || first < g->begin) g->begin = first;
     estimate_times(w, &row, first);
-    for (uint32_t i = row.first; i < g->nnodes; i++)
-        if (g->nodes[i].end > g->end) g->end = g->nodes[i].end;
     RS_ROOM(g->ops, g->nops, g->cap_ops);
     g->ops[g->nops++] = row;
+}
+
+/* The proxy thread may close its operation long after the kernel is done, when it has other work on that connection.
+ * Kernels of a communicator run one after the other, so an operation is over on a rank when the next one starts there;
+ * and it ends on all ranks at about the same time, so the earliest of these ends is the best known one. */
+static void cut_late_ends(struct work *w)
+{
+    struct rs_graph *g = w->g;
+    const struct rs_model *m = w->view->model;
+    int64_t *next = rs_alloc(((size_t)m->nmembers + 1) * sizeof *next); /* by member: start of its next operation */
+    for (uint32_t i = 0; i < m->nmembers; i++) next[i] = RS_TIME_NONE;
+    for (uint32_t k = g->nops; k--;) {
+        const struct rs_graph_op *op = &g->ops[k];
+        int64_t least = INT64_MAX;
+        for (uint32_t i = op->first; i < op->first + op->n; i++) {
+            struct rs_node *x = &g->nodes[i];
+            int64_t *after = &next[x->member];
+            if (w->by_proxy[i] && *after != RS_TIME_NONE && *after < x->end) x->end = *after;
+            if (w->by_proxy[i] && x->end < least) least = x->end;
+            if (x->recorded) *after = x->start;
+        }
+        if (least < op->last) least = op->last;
+        for (uint32_t i = op->first; i < op->first + op->n; i++) {
+            struct rs_node *x = &g->nodes[i];
+            if (w->by_proxy[i] && x->end > least) x->end = least > x->start ? least : x->start;
+            if (x->end > g->end) g->end = x->end;
+        }
+    }
+    free(next);
 }
 
 /* ---- ranks that are not recorded ---- */
@@ -884,6 +915,7 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     } else {
         for (uint32_t i = 0; i < view->nops; i++)
             if (view->passes[view->ops[i]]) add_op(&w, view->ops[i]);
+        cut_late_ends(&w);
         find_all_needs(&w);
         judge(&w);
     }
@@ -895,6 +927,7 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
     free(w.usual);
     free(w.long_tail);
     free(w.before);
+    free(w.by_proxy);
     free(w.seen);
     rs_map_free(&w.class_ids);
     rs_map_free(&w.signature_ids);

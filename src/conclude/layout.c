@@ -11,6 +11,7 @@
 #include "base/mix.h"
 #include "base/room.h"
 #include "base/strbuf.h"
+#include "conclude/roles.h"
 #include "join/classes.h"
 #include "join/overlay_facts.h"
 
@@ -61,6 +62,7 @@ static unsigned dimensions_of(const struct rs_model *m, uint32_t comm)
 enum {
     LEAST_STEPS = 3,
     LEAST_OPS = 3, /* of a communicator: fewer are of the start or the end */
+    MOST_RANKS = 1 << 20, /* a number beyond that is damaged */
     TWICE = 2, /* times per step that gradients of one size occur, at most */
 };
 
@@ -72,7 +74,7 @@ struct shape {
     uint64_t ops[WHATS], pairs, collectives;
     double bytes[WHATS], all_bytes; /* of collectives, except broadcasts */
     double rare_bytes; /* of those whose size and function occur at most TWICE per step and communicator */
-    uint64_t least, most; /* bytes of an all-to-all */
+    uint64_t token_sizes; /* different sizes of all-to-alls */
     double start_broadcasts; /* bytes before the first step */
     unsigned named; /* dimensions in the names, as bits; of all classes of this shape */
 };
@@ -110,7 +112,7 @@ static void find_shapes(struct finder *f)
         struct shape *s = &f->shapes[*at];
         if (*at == f->nshapes) {
             f->nshapes++;
-            *s = (struct shape){.nranks = k->nranks, .stride = k->stride, .least = UINT64_MAX};
+            *s = (struct shape){.nranks = k->nranks, .stride = k->stride};
         }
         f->of_class[i] = (uint32_t)*at;
         s->comms += k->comms;
@@ -119,23 +121,6 @@ static void find_shapes(struct finder *f)
     for (uint32_t c = 0; c < m->ncomms; c++)
         if (m->comms[c].over == RS_NONE && m->comms[c].class < m->nclasses)
             f->shapes[f->of_class[m->comms[c].class]].named |= dimensions_of(m, c);
-}
-
-/* Whether a rank has more than two peers in a fan-out. Its parts are by rank. */
-static bool is_wide(const struct rs_model *m, uint32_t op)
-{
-    int32_t peers[2] = {-1, -1};
-    uint32_t member = RS_NONE;
-    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
-        uint32_t part = m->order[m->ops.part[op] + i];
-        int32_t peer = m->parts.peer[part];
-        if (m->parts.member[part] != member) peers[0] = peers[1] = -1;
-        member = m->parts.member[part];
-        if ((m->parts.flags[part] & RS_PART_SELF) || peer == peers[0] || peer == peers[1]) continue;
-        if (peers[1] >= 0) return true;
-        peers[peers[0] >= 0] = peer;
-    }
-    return false;
 }
 
 /* How often each size of each function occurs. */
@@ -157,7 +142,7 @@ static void count_ops(struct finder *f, const struct rs_view *view)
         if (class >= m->nclasses) continue;
         struct shape *s = &f->shapes[f->of_class[class]];
         enum what what = what_of(m, op);
-        if (m->ops.kind[op] == RS_OP_FANOUT) f->wide[op] = what == ALL_TO_ALL || is_wide(m, op);
+        if (m->ops.kind[op] == RS_OP_FANOUT) f->wide[op] = what == ALL_TO_ALL || rs_fanout_is_wide(m, op);
         if (m->ops.kind[op] == RS_OP_PAIR || (m->ops.kind[op] == RS_OP_FANOUT && !f->wide[op])) {
             s->pairs++;
             f->alone += m->ops.kind[op] == RS_OP_PAIR;
@@ -172,20 +157,18 @@ static void count_ops(struct finder *f, const struct rs_view *view)
         s->ops[what]++;
         s->collectives++;
         s->bytes[what] += (double)bytes;
-        if (what == ALL_TO_ALL) {
-            if (bytes < s->least) s->least = bytes;
-            if (bytes > s->most) s->most = bytes;
-        }
-        if (what == BROADCAST || what == ALL_TO_ALL) continue;
-        s->all_bytes += (double)bytes;
-        uint64_t key = rs_mix(rs_mix(rs_mix(2, f->of_class[class]), m->ops.func[op]), bytes);
+        if (what == BROADCAST) continue;
+        if (what != ALL_TO_ALL) s->all_bytes += (double)bytes;
+        uint64_t func = what == ALL_TO_ALL ? UINT64_MAX : m->ops.func[op]; /* uneven ones are called SendRecv */
+        uint64_t key = rs_mix(rs_mix(rs_mix(2, f->of_class[class]), func), bytes);
         rs_map_at(&index, key, nsizes, &at);
         if (*at == nsizes) {
             RS_ROOM(sizes, nsizes, cap);
             sizes[nsizes++] = (struct size_row){.shape = f->of_class[class]};
+            s->token_sizes += what == ALL_TO_ALL;
         }
         sizes[*at].n++;
-        sizes[*at].bytes += (double)bytes;
+        if (what != ALL_TO_ALL) sizes[*at].bytes += (double)bytes;
     }
     for (uint32_t i = 0; i < nsizes && f->steps; i++) {
         struct shape *s = &f->shapes[sizes[i].shape];
@@ -222,10 +205,29 @@ static void add_size(struct rs_job_layout *l, enum rs_dimension d, int32_t nrank
     }
 }
 
+/* Classes in which a rank has several groups, with other ranks each: pairs of neighbours in a pipeline, not a division. The
+ * same group again is a communicator that was made again. */
+static bool *find_overlaps(const struct rs_model *m)
+{
+    struct rs_map index = {0}; /* class and rank -> the first rank of the group */
+    bool *overlaps = rs_zalloc((size_t)m->nclasses + 1, sizeof *overlaps);
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        const struct rs_comm_row *c = &m->comms[m->members[i].comm];
+        uint32_t rank = m->members[i].rank_id, first = c->first_member;
+        uint64_t *at;
+        if (c->over != RS_NONE || c->class >= m->nclasses || rank == RS_NONE || first == RS_NONE) continue;
+        rs_map_at(&index, (uint64_t)c->class << 32 | rank, m->members[first].rank_id, &at);
+        if (*at != m->members[first].rank_id) overlaps[c->class] = true;
+    }
+    rs_map_free(&index);
+    return overlaps;
+}
+
 static void find_named(struct finder *f)
 {
     const struct rs_model *m = f->m;
     struct rs_job_layout *l = f->l;
+    bool *overlaps = find_overlaps(m), pairs = false;
     unsigned *bits = rs_zalloc((size_t)m->nclasses + 1, sizeof *bits);
     for (uint32_t c = 0; c < m->ncomms; c++)
         if (m->comms[c].over == RS_NONE && m->comms[c].class < m->nclasses)
@@ -240,10 +242,17 @@ static void find_named(struct finder *f)
                 continue;
             if (!is_one(b) || m->classes[i].nranks < 2) continue;
             enum rs_dimension d = the_one(b);
+            l->of_class[i] = (uint8_t)d;
+            pairs = pairs || (overlaps[i] && d == RS_DIM_PP);
+            if (overlaps[i]) continue;
             add_size(l, d, m->classes[i].nranks, m->classes[i].stride);
             l->named[d] = true;
-            l->of_class[i] = (uint8_t)d;
         }
+    if (pairs) { /* the sends and receives show how long the pipeline is */
+        l->size[RS_DIM_PP] = 0;
+        l->named[RS_DIM_PP] = false;
+    }
+    free(overlaps);
     free(bits);
 }
 
@@ -408,13 +417,16 @@ static void set(struct finder *f, enum rs_dimension d, const struct shape *s)
         if (&f->shapes[f->of_class[i]] == s && f->l->of_class[i] == RS_DIMENSIONS) f->l->of_class[i] = (uint8_t)d;
 }
 
-/* Sizes change with what experts are given; those of other all-to-alls are of the program. */
+/* Sizes of tokens for experts change from call to call, and two layers or more send them there and back, forward and
+ * backward. Sizes of other all-to-alls are the program's and come again in each step; sparse features change, too, but
+ * there are few of these exchanges. */
 static void find_experts(struct finder *f)
 {
-    for (uint32_t i = 0; i < f->nshapes; i++) {
+    enum { CALLS = 8 }; /* per step */
+    for (uint32_t i = 0; i < f->nshapes && f->steps; i++) {
         const struct shape *s = &f->shapes[i];
-        bool many = s->ops[ALL_TO_ALL] >= LEAST_OPS * (uint64_t)s->comms;
-        if (many && s->least != s->most && s->nranks > 1 && !s->named) set(f, RS_DIM_EP, s);
+        bool many = s->ops[ALL_TO_ALL] >= (uint64_t)CALLS * s->comms * f->steps->n;
+        if (many && 2 * s->token_sizes > s->ops[ALL_TO_ALL] && s->nranks > 1 && !s->named) set(f, RS_DIM_EP, s);
     }
 }
 
@@ -570,7 +582,7 @@ void rs_job_layout_find(struct rs_job_layout *l, const struct rs_view *view, con
     *l = (struct rs_job_layout){.nclasses = m->nclasses, .nranks = m->nranks};
     l->of_class = rs_alloc((size_t)m->nclasses + 1);
     memset(l->of_class, RS_DIMENSIONS, m->nclasses);
-    if (m->world < 2) return;
+    if (m->world < 2 || m->world > MOST_RANKS) return;
     l->world = (uint32_t)m->world;
     struct finder f = {.m = m, .l = l, .steps = steps && steps->n >= LEAST_STEPS ? steps : NULL};
     find_shapes(&f);

@@ -7,7 +7,7 @@
  *   tp  the innermost groups (consecutive ranks) all-reduce, and strided groups across them exist
  *   dp  those groups; or all ranks, if what they do is what gradients do: the sizes differ and occur once or twice per
  *       step, or two all-gathers come with one reduce-scatter (FSDP), or the parameters were broadcast at the start
- *   ep  an all-to-all whose sizes change from call to call
+ *   ep  many all-to-alls per step, whose sizes change from call to call
  * Everything else is ambiguous and stays unknown; cp without a name always does. A size is known only if the product of
  * tp, pp, dp and cp divides the number of ranks; ep is inside dp. Owned until rs_job_layout_free(). One thread at a time. */
 #ifndef RS_CONCLUDE_LAYOUT_H

@@ -1,13 +1,15 @@
 #include "conclude/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/hang_state.h"
+#include "analyse/hang.h"
 #include "analyse/per_step_cost.h"
 #include "analyse/words.h"
 #include "base/memory.h"
+#include "conclude/chance.h"
 #include "join/ranks.h"
 
 /* ---- the conclusion ----
@@ -15,155 +17,16 @@
 
 static void say(struct rs_report *r, struct rs_strbuf *s)
 {
-    rs_words_sentence(&r->conclusion, &r->nconclusion, s);
+    if (r->nconclusion < RS_REPORT_SENTENCES)
+        rs_words_sentence(&r->conclusion, &r->nconclusion, s);
+    else
+        rs_strbuf_free(s);
 }
 
 static int64_t span(const struct rs_report *r)
 {
     int64_t ns = rs_time_minus(r->basis.to_ns, r->basis.from_ns);
     return ns > 0 ? ns : 1;
-}
-
-/* "0.82 s of 9.1 s (9 %)" */
-static void of_the_run(struct rs_strbuf *s, const struct rs_report *r, int64_t ns)
-{
-    double share = 100 * (double)ns / (double)span(r);
-    rs_words_ns(s, ns);
-    rs_strbuf_puts(s, " of ");
-    rs_words_ns(s, span(r));
-    rs_strbuf_printf(s, share >= 9.5 ? " (%.0f %%)" : share >= 0.1 ? " (%.1f %%)" : " (%.2g %%)", share);
-}
-
-/* ---- stragglers ---- */
-
-static const char *advice(const struct rs_straggler *s)
-{
-    bool host = s->rank_id == RS_NONE;
-    switch (s->why) {
-    case RS_WHY_LAUNCHED_LATE:
-        return host ? "launched late: check the CPUs of that host (other load, data loading, storage)."
-                    : "launched late, not slow on the GPU: check that process (data loading, Python, other load on "
-                      "its "
-                      "cores).";
-    case RS_WHY_QUEUED:
-        return host ? "queued behind compute: check the GPUs of that host (power, cooling, clocks)."
-                    : "queued behind its own compute, not launched late: check that GPU (clocks, thermals) or its "
-                      "share "
-                      "of the work.";
-    case RS_WHY_HELD: return "mostly held by an earlier collective; the cost is only its own part.";
-    default: return "late for an unknown reason (no launches recorded, or clock errors too large).";
-    }
-}
-
-static void say_straggler(struct rs_report *r, const struct rs_straggler *x, bool also)
-{
-    struct rs_strbuf s = {0};
-    if (also) rs_strbuf_puts(&s, "also ");
-    if (x->rank_id != RS_NONE)
-        rs_rank_words(&s, r->view.model, x->rank_id);
-    else
-        rs_strbuf_printf(&s, "host %s", rs_host_label(r->view.model, x->host));
-    rs_strbuf_printf(&s, " was last in %.0f %% of %" PRIu64 " operations and cost the others up to ", 100 * x->share,
-                     x->compared);
-    of_the_run(&s, r, x->cost_ns);
-    if (x->rank_id != RS_NONE && x->once_ns != RS_TIME_NONE && x->once_ns < x->cost_ns - x->cost_ns / 5) {
-        rs_strbuf_puts(&s, ", or ");
-        rs_words_ns(&s, x->once_ns);
-        rs_strbuf_puts(&s, " if one delay per step appears in several operations");
-    }
-    rs_strbuf_puts(&s, x->rank_id == RS_NONE ? "; its ranks are late together: " : "; it was ");
-    rs_strbuf_puts(&s, advice(x));
-    if (x->passed_on_ns > x->cost_ns / 10) {
-        rs_strbuf_puts(&s, " Its lateness was passed on to other ranks (");
-        rs_words_ns(&s, x->passed_on_ns);
-        rs_strbuf_puts(&s, " of other ranks began with it).");
-    }
-    say(r, &s);
-}
-
-/* Ranks that are late by themselves: inherited lateness is reported elsewhere. */
-static bool *mark_own(const struct rs_report *r)
-{
-    bool *own = rs_alloc(r->view.model->nranks + 1);
-    memset(own, true, r->view.model->nranks + 1);
-    for (uint32_t i = 0; i < r->stragglers.nrows; i++) {
-        const struct rs_straggler *x = &r->stragglers.rows[i];
-        if (x->rank_id != RS_NONE && x->inherited_ns > x->cost_ns) own[x->rank_id] = false;
-    }
-    return own;
-}
-
-/* Several ranks that are late together cost nothing alone: each is compared with the others. */
-static void say_group(struct rs_report *r, bool *said)
-{
-    enum { NAMED = 4 };
-    const struct rs_lateness *l = &r->stragglers.lateness;
-    uint32_t late = 0;
-    int64_t least = INT64_MAX;
-    struct rs_strbuf s = {0};
-    bool *own = mark_own(r);
-    for (uint32_t i = 0; i < l->nranks; i++) {
-        const struct rs_late_row *x = &l->rows[i];
-        double sum = (double)x->mean_ns * (double)x->compared;
-        if (!own[i] || x->mean_ns / 10 <= r->basis.totals.error_ns || sum < 0.005 * (double)span(r)) continue;
-        if (late++) rs_strbuf_puts(&s, late <= NAMED ? ", " : "");
-        if (late <= NAMED) rs_rank_words(&s, r->view.model, i);
-        if (x->mean_ns < least) least = x->mean_ns;
-    }
-    free(own);
-    if (late < 2 || late * 4 > l->nranks) {
-        rs_strbuf_free(&s);
-        return;
-    }
-    if (late > NAMED) rs_strbuf_printf(&s, " and %" PRIu32 " more", late - NAMED);
-    rs_strbuf_puts(&s, " are late together, each ");
-    rs_words_ns(&s, least);
-    rs_strbuf_puts(&s, " or more behind the median: fixing only one of them would save little.");
-    *said = true;
-    say(r, &s);
-}
-
-/* The operation with the largest distance between its ranks, beyond the clock error; RS_NONE: none. */
-static uint32_t widest(struct rs_report *r, int64_t *apart)
-{
-    const struct rs_ops *o = &r->view.model->ops;
-    uint32_t found = RS_NONE;
-    *apart = 0;
-    for (uint32_t i = 0; i < r->view.nops; i++) {
-        uint32_t op = r->view.ops[i];
-        if (!r->view.passes[op] || !rs_view_compare(&r->view, op)) continue;
-        int64_t ns = rs_time_minus(o->last[op], o->first[op]);
-        if (ns <= *apart || ns < rs_op_least(r->view.model, op)) continue;
-        *apart = ns;
-        found = op;
-    }
-    return found;
-}
-
-static void say_nobody(struct rs_report *r)
-{
-    struct rs_strbuf s = {0};
-    const struct rs_stragglers *x = &r->stragglers;
-    int64_t apart;
-    uint32_t op = x->cost_ns ? RS_NONE : widest(r, &apart);
-    if (op != RS_NONE) { /* ties: several were late, and no single rank */
-        rs_strbuf_puts(&s, "no operation has a single last rank beyond the clock error of ");
-        rs_words_ns(&s, r->basis.totals.error_ns);
-        rs_strbuf_puts(&s, ", but ranks waited for others up to ");
-        rs_words_ns(&s, apart);
-        rs_strbuf_printf(&s, " (%s): `ringscope ops` lists the waits.",
-                         rs_model_text(r->view.model, r->view.model->ops.func[op]));
-    } else if (!x->cost_ns) {
-        rs_strbuf_puts(&s, "no rank is late by more than the clock error of ");
-        rs_words_ns(&s, r->basis.totals.error_ns);
-        rs_strbuf_puts(&s, ".");
-    } else {
-        rs_strbuf_puts(&s, x->rows[0].rank_id == RS_NONE ? "no rank or host stands out; the largest cost of one is "
-                                                         : "no rank stands out; the largest cost of one is ");
-        of_the_run(&s, r, x->rows[0].cost_ns);
-        rs_strbuf_puts(&s, ".");
-    }
-    say(r, &s);
 }
 
 /* In the window, without those of the warm-up. */
@@ -174,117 +37,92 @@ static uint32_t steps_looked_at(const struct rs_report *r)
     return n;
 }
 
-/* Whether it is late repeatedly: in a third of the steps, or in a tenth of its operations. Single occasions are
- * reported by the steps that took longer, unless they cost much. */
-static bool is_steady(const struct rs_report *r, const struct rs_straggler *x)
-{
-    uint64_t steps = steps_looked_at(r);
-    return x->cost_ns > span(r) / 20 ||
-           (x->times_last >= 5 && ((steps && 3 * x->times_last >= steps) || x->share_low >= 0.1));
-}
+/* ---- who is late ---- */
 
-/* Whether one of the first two of its kind (n hosts, or ranks) costs that many times more than the next: the first
- * alone, or both if there are others. The second of two hosts never does. */
-static bool costs_more(const struct rs_stragglers *s, uint32_t i, uint32_t n, int64_t times)
+/* Why nobody can be judged. False: ranks were compared. */
+static bool say_unknown(struct rs_report *r)
 {
-    int64_t costs[3] = {0};
-    uint32_t place = 0;
-    for (uint32_t k = 0, found = 0; k < s->nrows && found < 3; k++) {
-        if ((s->rows[k].rank_id == RS_NONE) != (s->rows[i].rank_id == RS_NONE)) continue;
-        if (k == i) place = found;
-        costs[found++] = s->rows[k].cost_ns;
-    }
-    return (place == 0 && costs[0] / times > costs[1]) || (n > 2 && costs[1] / times > costs[2]);
-}
-
-/* Whether it is last clearly more often than its share among n: without ties some rank is always last. */
-static bool beyond_its_turn(const struct rs_stragglers *s, const struct rs_straggler *x, uint32_t n)
-{
-    return x->share_low > 1.5 * (double)(s->compared - s->ties) / (double)s->compared / n;
-}
-
-/* Whether it is named: its cost matters (half a percent of the run), it is one of the first two of its kind, and it
- * costs much more than the next or is last more often than by chance. */
-static bool stands_out(const struct rs_report *r, uint32_t i)
-{
-    const struct rs_stragglers *s = &r->stragglers;
-    const struct rs_straggler *x = &s->rows[i];
-    bool host = x->rank_id == RS_NONE;
-    uint32_t n = host ? r->view.model->nhosts : r->view.model->nranks, before = 0;
-    for (uint32_t k = 0; k < i; k++) before += (s->rows[k].rank_id == RS_NONE) == host;
-    if (x->by_host && !host) return false;
-    if (!rs_report_matters(r, x) || x->cost_ns <= span(r) / 200 || before >= 2 || !is_steady(r, x)) return false;
-    return costs_more(s, i, n, 10) || (x->times_last >= 3 && x->share_low > 2.0 / n) ||
-           (costs_more(s, i, n, 3) && (x->cost_ns > span(r) / 20 || beyond_its_turn(s, x, n)));
-}
-
-static void say_stragglers(struct rs_report *r)
-{
-    const struct rs_stragglers *s = &r->stragglers;
-    if (!s->compared) {
-        struct rs_strbuf t = {0};
+    struct rs_strbuf s = {0};
+    uint32_t steps = steps_looked_at(r);
+    if (r->findings.compared) return false;
+    if (!r->stragglers.compared) {
         uint64_t clock_free = 0;
         for (uint32_t i = 0; i < r->bandwidth.nrows; i++) clock_free += r->bandwidth.rows[i].clock_free;
-        if (clock_free) {
-            rs_strbuf_printf(&t,
+        if (clock_free)
+            rs_strbuf_printf(&s,
                              "no operation has known starts on two ranks with aligned clocks: the waits of %" PRIu64
                              " operation%s come from durations (of ranks that end together, the "
                              "fastest arrived last), and no rank is named.",
                              clock_free, clock_free == 1 ? "" : "s");
-            say(r, &t);
-            return;
-        }
-        rs_strbuf_puts(&t,
-                       r->view.model->aligned || r->basis.alone == r->basis.totals.ops
-                           ? "which rank waited for which is unknown: no operation has known starts on two ranks with "
-                             "aligned clocks."
-                           : "which rank waited for which is unknown: clocks are not aligned (--no-align).");
-        say(r, &t);
-        return;
+        else
+            rs_strbuf_puts(&s,
+                           r->view.model->aligned || r->basis.alone == r->basis.totals.ops
+                               ? "which rank waited for which is unknown: no operation has known starts on two ranks "
+                                 "with aligned clocks."
+                               : "which rank waited for which is unknown: clocks are not aligned (--no-align).");
+    } else if (steps < RS_CHANCE_LEAST_STEPS) {
+        if (steps)
+            rs_strbuf_printf(&s, "%" PRIu32 " step%s of %" PRIu64 " operations: ", steps, steps == 1 ? "" : "s",
+                             r->basis.totals.ops);
+        else
+            rs_strbuf_printf(&s, "%" PRIu64 " operation%s without steps that repeat: ", r->basis.totals.ops,
+                             r->basis.totals.ops == 1 ? "" : "s");
+        rs_strbuf_printf(&s, "too few to tell whether a rank is late persistently (%d steps or more can).",
+                         RS_CHANCE_LEAST_STEPS);
+    } else {
+        rs_strbuf_puts(&s, "no rank does the same work as another in enough steps: whether one is late cannot be "
+                           "told.");
     }
-    uint32_t named = 0, first = 0;
-    for (uint32_t i = 0; i < s->nrows && i < 8 && named < 2; i++) {
-        const struct rs_straggler *x = &s->rows[i], *y = &s->rows[first];
-        if (!stands_out(r, i) || (named && x->cost_ns <= s->rows[0].cost_ns / 4)) continue;
-        if (named && x->host == y->host && (x->rank_id == RS_NONE) != (y->rank_id == RS_NONE))
-            continue; /* already reported */
-        if (!named) first = i;
-        say_straggler(r, x, named++ > 0);
-        for (uint32_t k = 0; k < r->view.model->nranks; k++)
-            r->named[k] |= x->rank_id == RS_NONE ? r->view.model->ranks[k].host == x->host : k == x->rank_id;
+    say(r, &s);
+    return true;
+}
+
+/* Nothing is wrong, and how sure that is. */
+static void say_nobody(struct rs_report *r)
+{
+    const struct rs_findings *f = &r->findings;
+    struct rs_strbuf s = {0};
+    bool links = r->network.judged > 0;
+    rs_strbuf_puts(&s, f->hosts ? links ? "no rank, host or link" : "no rank or host"
+                       : links  ? "no rank or link"
+                                : "no rank");
+    rs_strbuf_puts(&s, " stands out: ");
+    if (isnan(f->seen_ns)) {
+        rs_strbuf_printf(&s, "but %" PRIu32 " steps of %" PRIu32 " ranks are too few, or too noisy, to be sure.",
+                         f->steps, f->compared);
+    } else {
+        rs_strbuf_puts(&s, "a persistent delay of ");
+        rs_words_ns(&s, (int64_t)f->seen_ns);
+        rs_strbuf_printf(&s,
+                         " per step or more would have been seen (%" PRIu32
+                         " ranks compared with their equals in %" PRIu32 " steps).",
+                         f->compared, f->steps);
     }
-    bool group = named > 0;
-    if (!group) say_group(r, &group);
-    if (!group) say_nobody(r);
+    say(r, &s);
+}
+
+static void say_findings(struct rs_report *r, enum rs_finding_kind kind)
+{
+    enum { MOST = 3 };
+    const struct rs_findings *f = &r->findings;
+    for (uint32_t i = 0, n = 0; i < f->n && n < MOST; i++) {
+        if (f->rows[i].kind != kind || (kind == RS_PERSISTENT && !f->rows[i].named && !f->rows[i].compute)) continue;
+        struct rs_strbuf s = {0};
+        rs_finding_say(&s, f, &f->rows[i], r->view.model);
+        say(r, &s);
+        n++;
+    }
+}
+
+static void say_late(struct rs_report *r)
+{
+    if (say_unknown(r)) return;
+    say_findings(r, RS_PERSISTENT);
+    if (!r->findings.n || !r->findings.rows[0].named) say_nobody(r);
+    say_findings(r, RS_SPORADIC);
 }
 
 /* ---- other sentences ---- */
-
-static void say_links(struct rs_report *r)
-{
-    for (uint32_t i = 0; i < r->network.nslow && i < 2; i++) {
-        const struct rs_slow_link *x = &r->network.slow[i];
-        const struct rs_link_row *row = &r->network.rows[x->row];
-        struct rs_strbuf s = {0};
-        if (x->scope == RS_SLOW_LINK) {
-            rs_strbuf_puts(&s, "the link from ");
-            rs_rank_words(&s, r->view.model, row->rank_id);
-            rs_strbuf_puts(&s, " to ");
-            if (row->peer_id != RS_NONE)
-                rs_rank_words(&s, r->view.model, row->peer_id);
-            else
-                rs_strbuf_puts(&s, "a rank without a recording");
-        } else {
-            rs_rank_words(&s, r->view.model, x->scope == RS_SLOW_SENDER ? row->rank_id : row->peer_id);
-            rs_strbuf_printf(&s, " is slow %s %" PRIu32 " peers: the network",
-                             x->scope == RS_SLOW_SENDER ? "sending to" : "receiving from", x->links);
-        }
-        rs_strbuf_printf(&s, " takes %.1f times as long per byte as the median of similar links: check that %s.",
-                         x->slower,
-                         x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and cable");
-        say(r, &s);
-    }
-}
 
 static void say_steps(struct rs_report *r)
 {
@@ -377,15 +215,39 @@ static void say_losses(struct rs_report *r)
     }
 }
 
-/* Times of a hanging job look like those of any other. */
+/* Processes that did not close their recordings; *all: of these. Other tools do not report it. */
+static uint32_t count_open(const struct rs_model *m, uint32_t *all)
+{
+    uint32_t open = 0;
+    *all = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) {
+        open += rs_tool_has(m->procs[p].tool, RS_CAP_PROCESS_END) && !rs_hang_closed(&m->procs[p]);
+        *all += m->procs[p].same == RS_NONE;
+    }
+    return open;
+}
+
+/* A rank that died, or a job that hangs: nothing else matters as much. Its times look like those of any other. */
+static bool say_hang(struct rs_report *r)
+{
+    struct rs_hang h;
+    struct rs_strbuf s = {0};
+    uint32_t all;
+    if (!count_open(r->view.model, &all)) return false;
+    rs_hang_find(r->view.model, &(struct rs_filter){0}, &h);
+    bool hangs = h.findings[0].verdict > RS_VERDICT_UNKNOWN && h.findings[0].verdict != RS_VERDICT_OUTSIDE_NCCL;
+    if (hangs && h.nconclusion) {
+        rs_strbuf_puts(&s, h.conclusion[0]);
+        rs_strbuf_puts(&s, " `ringscope hang` shows the evidence.");
+        say(r, &s);
+    }
+    rs_hang_free(&h);
+    return hangs;
+}
+
 static void say_open(struct rs_report *r)
 {
-    const struct rs_model *m = r->view.model;
-    uint32_t open = 0, all = 0;
-    for (uint32_t p = 0; p < m->nprocs; p++) { /* other tools do not report it */
-        open += rs_tool_has(m->procs[p].tool, RS_CAP_PROCESS_END) && !rs_hang_closed(&m->procs[p]);
-        all += m->procs[p].same == RS_NONE;
-    }
+    uint32_t all, open = count_open(r->view.model, &all);
     if (!open) return;
     struct rs_strbuf s = {0};
     rs_strbuf_printf(&s,
@@ -421,13 +283,13 @@ static void conclusion_make(struct rs_report *r)
         say(r, &s);
         return;
     }
-    say_stragglers(r);
-    say_links(r);
+    bool hangs = say_hang(r);
+    say_late(r);
     say_reached(r);
     say_steps(r);
     say_doubts(r);
     say_losses(r);
-    say_open(r);
+    if (!hangs) say_open(r);
 }
 
 /* ---- the basis ---- */
@@ -509,6 +371,27 @@ static bool has_starts(const struct rs_view *v)
     return false;
 }
 
+/* Gaps between operations are known if all operations are: of the filter, only its time applies. */
+static void judge(struct rs_report *r, const struct rs_filter *filter)
+{
+    struct rs_filter times = {0};
+    if (filter) times = *filter;
+    times.nranks = times.ncomms = times.nfuncs = 0;
+    rs_view_init(&r->all, r->view.model, &times);
+    rs_whatif_init(&r->whatif, &r->all, &r->steps, &r->roles);
+    rs_findings_init(&r->findings, &(struct rs_findings_of){.view = &r->all,
+                                                            .steps = &r->steps,
+                                                            .stragglers = &r->stragglers,
+                                                            .one_offs = &r->one_offs,
+                                                            .network = &r->network,
+                                                            .compute = &r->compute,
+                                                            .roles = &r->roles,
+                                                            .whatif = &r->whatif});
+    for (uint32_t i = 0; i < r->findings.n; i++)
+        for (uint32_t k = 0; r->findings.rows[i].named && k < r->findings.rows[i].nranks; k++)
+            r->named[r->findings.rows[i].ranks[k]] = true;
+}
+
 static enum rs_status make(struct rs_report *r, const struct rs_report_options *o, struct rs_err *err)
 {
     RS_TRY(rs_steps_find(&r->steps, &r->view, err));
@@ -516,6 +399,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     leave_out(r);
     rs_job_layout_find(&r->layout, &r->view, &r->steps);
     rs_roles_find(&r->roles, &r->view, &r->steps, &r->layout);
+    rs_compute_find(&r->compute, &r->view, &r->steps, &r->roles);
     rs_stragglers_find(&r->stragglers, &r->view);
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
@@ -529,6 +413,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     rs_statistics_init(&r->statistics, r->view.model);
     count_ops(r);
     count_ranks(r);
+    judge(r, o->filter);
     conclusion_make(r);
     return RS_OK;
 }
@@ -547,6 +432,9 @@ void rs_report_free(struct rs_report *r)
 {
     for (size_t i = 0; i < r->nconclusion; i++) free(r->conclusion[i]);
     free(r->conclusion);
+    rs_findings_free(&r->findings);
+    rs_whatif_free(&r->whatif);
+    rs_view_free(&r->all);
     free(r->named);
     rs_statistics_free(&r->statistics);
     rs_course_free(&r->course);
@@ -555,6 +443,7 @@ void rs_report_free(struct rs_report *r)
     rs_stragglers_free(&r->stragglers);
     rs_reached_free(&r->reached);
     rs_bandwidth_free(&r->bandwidth);
+    rs_compute_free(&r->compute);
     rs_roles_free(&r->roles);
     rs_job_layout_free(&r->layout);
     rs_steps_free(&r->steps);

@@ -14,9 +14,12 @@
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
+#include "conclude/compute.h"
+#include "conclude/findings.h"
 #include "conclude/layout.h"
-#include "conclude/roles.h"
 #include "join/totals.h"
+
+enum { RS_REPORT_SENTENCES = 5 };
 
 struct rs_report_options {
     const struct rs_filter *filter; /* resolved */
@@ -45,6 +48,7 @@ struct rs_report {
     struct rs_steps steps;
     struct rs_job_layout layout;
     struct rs_roles roles;
+    struct rs_compute compute; /* of equals, where kernels are known */
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
     struct rs_stragglers stragglers;
@@ -52,7 +56,10 @@ struct rs_report {
     struct rs_one_offs one_offs;
     struct rs_course course;
     struct rs_statistics statistics; /* of inputs without a time axis */
-    char **conclusion;
+    struct rs_view all; /* all operations in the window, whatever the other filters */
+    struct rs_whatif whatif; /* of these */
+    struct rs_findings findings;
+    char **conclusion; /* at most RS_REPORT_SENTENCES, the most important first */
     uint32_t nconclusion;
     bool *named; /* by rank id: the conclusion names the rank, or its host, as late */
 };

@@ -94,9 +94,10 @@ static void count(struct work *w, uint32_t owner, uint64_t class, bool root, uin
 static uint64_t class_of(const struct rs_model *m, uint32_t op, uint64_t role)
 {
     uint32_t nranks = (uint32_t)m->comms[m->ops.comm[op]].nranks;
-    /* Sizes of fan-outs depend on the data (experts). */
-    uint64_t bytes = m->ops.kind[op] == RS_OP_FANOUT || role ? 0 : m->ops.bytes[op];
-    return rs_mix(rs_mix(rs_mix(rs_mix(2, m->ops.func[op]), nranks), bytes), role);
+    /* Sizes of fan-outs depend on the data (experts), and so do their names: pairs without data are left out. */
+    bool fanout = m->ops.kind[op] == RS_OP_FANOUT;
+    uint64_t bytes = fanout || role ? 0 : m->ops.bytes[op], func = fanout ? UINT64_MAX : m->ops.func[op];
+    return rs_mix(rs_mix(rs_mix(rs_mix(2, func), nranks), bytes), role);
 }
 
 static void count_collective(struct work *w, uint32_t op, uint32_t step)
@@ -171,11 +172,28 @@ static void count_pairs(struct work *w, uint32_t op, uint32_t step)
     }
 }
 
+bool rs_fanout_is_wide(const struct rs_model *m, uint32_t op)
+{
+    /* parts are by rank */
+    int32_t peers[2] = {-1, -1};
+    uint32_t member = RS_NONE;
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i];
+        int32_t peer = m->parts.peer[part];
+        if (m->parts.member[part] != member) peers[0] = peers[1] = -1;
+        member = m->parts.member[part];
+        if ((m->parts.flags[part] & RS_PART_SELF) || peer == peers[0] || peer == peers[1]) continue;
+        if (peers[1] >= 0) return true;
+        peers[peers[0] >= 0] = peer;
+    }
+    return false;
+}
+
 static void count_op(struct work *w, uint32_t op, uint32_t step)
 {
     const struct rs_ops *o = &w->m->ops;
     bool fanout = o->kind[op] == RS_OP_FANOUT;
-    if (o->kind[op] == RS_OP_PAIR || (fanout && !strcmp(rs_model_text(w->m, o->func[op]), "SendRecv")))
+    if (o->kind[op] == RS_OP_PAIR || (fanout && !rs_fanout_is_wide(w->m, op)))
         count_pairs(w, op, step);
     else
         count_collective(w, op, step);

@@ -30,4 +30,8 @@ void rs_roles_find(struct rs_roles *r, const struct rs_view *view, const struct 
                    const struct rs_job_layout *layout);
 void rs_roles_free(struct rs_roles *r);
 
+/* Whether a rank has more than two peers in a fan-out: an all-to-all, however uneven, a gather or a scatter. Rings and
+ * pipelines are not. */
+bool rs_fanout_is_wide(const struct rs_model *m, uint32_t op);
+
 #endif

@@ -55,7 +55,31 @@ const struct rs_out_table rs_out_straggler = {
 const struct rs_out_table rs_out_lateness = {
     "lateness", "report --json: lateness[]", lateness, sizeof lateness / sizeof *lateness, NULL, NULL};
 
+/* ---- findings ---- */
+
+static bool finding_next_rank(const void *row, uint32_t *at, struct rs_value *item)
+{
+    const struct rs_finding_fields *r = row;
+    if (*at >= r->row->nranks) return false;
+    *item = rs_v_known(rank_of(r->report, r->row->ranks[(*at)++]));
+    return true;
+}
+
+#define RS_ROWS_FILE "fields/finding.inc"
+#define RS_ROW struct rs_finding_fields
+#define RS_GET(id) finding_##id
+#define RS_FIELDS static const struct rs_out_field finding[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_finding = {
+    "finding", "report --json: findings[]", finding, sizeof finding / sizeof *finding, NULL, NULL};
+
 /* ---- the network ---- */
+
+static struct rs_value between_hosts(enum rs_link_place place)
+{
+    return place == RS_LINK_UNKNOWN ? rs_v_null() : rs_v_bool(place == RS_LINK_BETWEEN_HOSTS);
+}
 
 #define RS_ROWS_FILE "fields/network.inc"
 #define RS_ROW struct rs_link_fields
@@ -66,24 +90,38 @@ const struct rs_out_table rs_out_lateness = {
 const struct rs_out_table rs_out_network = {
     "network pair", "report --json: network[]", network, sizeof network / sizeof *network, NULL, NULL};
 
-static const char *const slow_scopes[] = {"link", "sender", "receiver"};
+static const char *const slow_scopes[] = {[RS_SLOW_LINK] = "link",
+                                          [RS_SLOW_SENDER] = "sender",
+                                          [RS_SLOW_RECEIVER] = "receiver",
+                                          [RS_SLOW_SENDING_HOST] = "sending_host",
+                                          [RS_SLOW_RECEIVING_HOST] = "receiving_host"};
 
 #define LINK (&r->report->network.rows[r->row->row])
 
 static bool is_from(const struct rs_slow_fields *r)
 {
-    return r->row->scope != RS_SLOW_RECEIVER;
+    return r->row->scope != RS_SLOW_RECEIVER && r->row->scope != RS_SLOW_RECEIVING_HOST;
 }
 
 static bool is_to(const struct rs_slow_fields *r)
 {
-    return r->row->scope != RS_SLOW_SENDER;
+    return r->row->scope != RS_SLOW_SENDER && r->row->scope != RS_SLOW_SENDING_HOST;
 }
 
-/* The rank that names it. */
+static bool names_rank(const struct rs_slow_fields *r)
+{
+    return r->row->scope != RS_SLOW_SENDING_HOST && r->row->scope != RS_SLOW_RECEIVING_HOST;
+}
+
+/* The rank that names it, or whose host does. */
 static uint32_t slow_id(const struct rs_slow_fields *r)
 {
     return is_from(r) ? LINK->rank_id : LINK->peer_id;
+}
+
+static uint32_t far_host(const struct rs_slow_fields *r)
+{
+    return is_from(r) ? r->row->peer_host : r->row->host;
 }
 
 #define RS_ROWS_FILE "fields/slow_link.inc"

@@ -1,4 +1,4 @@
-/* The fields of the rows of a report: stragglers, lateness, the network, slow links, functions. */
+/* The fields of the rows of a report: stragglers, lateness, findings, the network, slow links, functions, roles, compute. */
 #ifndef RS_FIELDS_REPORT_H
 #define RS_FIELDS_REPORT_H
 
@@ -19,6 +19,11 @@ struct rs_late_fields {
     const struct rs_late_row *row;
 };
 
+struct rs_finding_fields {
+    const struct rs_report *report;
+    const struct rs_finding *row;
+};
+
 struct rs_link_fields {
     const struct rs_report *report;
     const struct rs_link_row *row;
@@ -27,6 +32,17 @@ struct rs_link_fields {
 struct rs_slow_fields {
     const struct rs_report *report;
     const struct rs_slow_link *row;
+};
+
+struct rs_role_fields {
+    const struct rs_report *report;
+    uint32_t role;
+    const uint32_t *ranks; /* rank ids; one or more */
+    uint32_t n;
+};
+
+struct rs_compute_fields {
+    const struct rs_report *report;
 };
 
 struct rs_func_fields {

@@ -31,5 +31,5 @@ static void write_cases(struct rs_json *j, const void *row)
 #define RS_FIELDS static const struct rs_out_field whatif[]
 #include "fields/table.inc"
 
-const struct rs_out_table rs_out_whatif = {
-    "whatif", "whatif --json", whatif, sizeof whatif / sizeof *whatif, NULL, NULL};
+const struct rs_out_table rs_out_whatif = {"whatif", "whatif --json", whatif, sizeof whatif / sizeof *whatif, NULL,
+                                           NULL};

@@ -161,6 +161,13 @@ static bool is_our_database(const char *head, size_t n)
            ((uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3]) == RS_SQLITE_ID;
 }
 
+/* Of JAX and XLA on CPUs or TPUs. */
+static bool is_gpuless_profile(const char *head, size_t n)
+{
+    bool device = memmem(head, n, "\"/host:CPU", 10) || memmem(head, n, "\"/device:TPU:", 13);
+    return device && memmem(head, n, "\"traceEvents\"", 13) && !memmem(head, n, "\"/device:GPU:", 13);
+}
+
 /* Files that users of the formats above also have, and that ringscope does not read: what they are, and what to give
  * instead. They are recognised before the formats, some of which would accept them. */
 static const struct rs_refused refused[] = {
@@ -187,13 +194,10 @@ static const struct rs_refused refused[] = {
      .instead = "it has no times of ranks; give the PyTorch profiler trace (Kineto) that it was made from"},
     {.what = "a JAX/XLA profile (XPlane)",
      .suffixes = {".xplane.pb"},
-     .instead = "record the job with ringscope's plugin (ringscope run)"},
-    {.what = "a JAX/XLA profile",
-     .has = {"\"traceEvents\"", "\"/host:CPU\""},
-     .instead = "it does not identify collectives; record the job with ringscope's plugin (ringscope run)"},
-    {.what = "a JAX/XLA profile",
-     .has = {"\"traceEvents\"", "\"/device:GPU:"},
-     .instead = "it does not identify collectives; record the job with ringscope's plugin (ringscope run)"},
+     .instead = "give the .trace.json.gz beside it, or record the job with ringscope's plugin (ringscope run)"},
+    {.what = "a JAX/XLA profile without a GPU",
+     .is = is_gpuless_profile,
+     .instead = "give the profile of a GPU, or record the job with ringscope's plugin (ringscope run)"},
     {.what = "output of rocprofv3",
      .has = {"\"rocprofiler-sdk-tool\""},
      .instead = "give the PyTorch profiler trace (Kineto) of the same run"},

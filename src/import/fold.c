@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/room.h"
+
+enum { GRAIN_NS = 2048 }; /* timers of older GPUs have a resolution of 1,024 ns */
 
 void rs_folds_add(struct rs_folds *f)
 {
@@ -91,14 +94,75 @@ static void finish(const struct rs_fold *f, struct rs_parts *p, uint32_t i, bool
     }
 }
 
+/* ---- timers that the network contradicts ---- */
+
+/* When the launches of a communicator began to receive, host ns. */
+struct received {
+    uint64_t launch; /* the latest */
+    int64_t during, before; /* the latest beginning in that launch, and in earlier ones; RS_TIME_NONE: none */
+};
+
+static bool is_p2p(const struct rs_parts *t, uint32_t part)
+{
+    return t->kind[part] == RS_PART_SEND || t->kind[part] == RS_PART_RECV;
+}
+
+void rs_folds_timer(struct rs_folds *f, uint32_t part, uint64_t timer)
+{
+    RS_ROOM(f->timers, f->ntimers, f->cap_timers);
+    f->timers[f->ntimers++] = (struct rs_fold_timer){part, timer};
+}
+
+/* Whether its kernel "started" before an earlier launch had begun to receive. */
+static bool is_contradicted(const struct rs_fold *f, const struct rs_domain *gpu, int64_t received)
+{
+    if (received == RS_TIME_NONE || !f->timers || f->kernel_start == RS_TIME_NONE || !gpu->bounds) return false;
+    int64_t d = rs_bounds_near(gpu->bounds, f->kernel_start);
+    return d != RS_TIME_NONE && rs_time_minus(rs_time_minus(received, f->kernel_start), d) > GRAIN_NS;
+}
+
+/* Parts are in the order of their launches. */
+void rs_folds_drop_stale(struct rs_folds *f, struct rs_model *m, uint32_t proc)
+{
+    const struct rs_parts *t = &m->parts;
+    if (!f->ntimers) return;
+    struct received *members = rs_zalloc((size_t)m->nmembers + 1, sizeof *members);
+    bool *dropped = rs_zalloc((size_t)f->n + 1, sizeof *dropped);
+    for (uint32_t i = 0; i < m->nmembers; i++) members[i].during = members[i].before = RS_TIME_NONE;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct rs_fold *x = &f->rows[i];
+        uint32_t part = f->first + i;
+        if (!is_p2p(t, part) || !t->launch[part] || t->member[part] == RS_NONE) continue;
+        struct received *r = &members[t->member[part]];
+        uint32_t gpu = m->members[t->member[part]].gpu;
+        if (gpu == RS_NONE) continue;
+        if (t->launch[part] != r->launch) {
+            latest(&r->before, r->during);
+            r->during = RS_TIME_NONE;
+            r->launch = t->launch[part];
+        }
+        if (t->kind[part] == RS_PART_RECV) latest(&r->during, x->proxy_start);
+        if (!is_contradicted(x, &m->domains[gpu], r->before)) continue;
+        x->kernel_start = RS_TIME_NONE;
+        m->domains[gpu].stale += (uint64_t)(x->kernels - (x->stale < x->kernels ? x->stale : x->kernels));
+        x->stale = x->kernels;
+        dropped[i] = true;
+    }
+    for (uint32_t i = 0; i < f->ntimers; i++)
+        if (dropped[f->timers[i].part - f->first]) rs_proc_set_stale(&m->procs[proc], f->timers[i].timer);
+    free(members);
+    free(dropped);
+}
+
 void rs_folds_finish(struct rs_folds *f, struct rs_model *m, bool lossy)
 {
     for (uint32_t i = 0; i < f->n; i++) finish(&f->rows[i], &m->parts, f->first + i, lossy);
-    f->n = 0;
+    f->n = f->ntimers = 0;
 }
 
 void rs_folds_free(struct rs_folds *f)
 {
     free(f->rows);
+    free(f->timers);
     *f = (struct rs_folds){0};
 }

@@ -304,6 +304,8 @@ static void kernel_start(struct rs_assembly *a, struct rs_folding_event *f, cons
         f->stale = true;
         rs_fold_kernel_stale(fold);
         rs_proc_set_stale(&p->model->procs[p->proc], f->timer);
+    } else if (p->model->parts.kind[f->flight.part] != RS_PART_COLL) {
+        rs_folds_timer(&p->folds, f->flight.part, f->timer);
     }
     rs_fold_kernel_start(fold, good ? f->began : RS_TIME_NONE, true);
 }
@@ -407,11 +409,9 @@ static void step_start(struct rs_assembly *a, struct rs_folding_event *f, const 
     if (s->again && p->polled_since != RS_TIME_NONE) f->at = p->polled_since; /* polled again, it has not moved */
 }
 
-/* The row of a step's flow; NULL: its owner is unknown. */
-static void flow_of(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now, struct rs_net **row)
+/* The row of the flow of a step of proxy operation `o`; NULL: its owner is unknown. */
+static void flow_of(struct rs_folding *p, struct rs_folding_event *o, int64_t now, struct rs_net **row)
 {
-    struct rs_folding *p = a->to;
-    struct rs_folding_event *o = rs_folding_at(a, f->flight.owner);
     *row = NULL;
     if (!(o->member == RS_NONE)) rs_network_row(&p->network, &o->cell, o->member, o->peer, now, row);
 }
@@ -432,21 +432,39 @@ static void leave(const struct rs_folding_event *f, int64_t now, struct rs_net *
     }
 }
 
+/* The state that a step of proxy operation `o` leaves was its message: a send on the network, a receive waiting for data. */
+static inline void message(struct rs_folding *p, struct rs_folding_event *o, const struct rs_folding_event *f,
+                           uint64_t bytes, int64_t now)
+{
+    struct rs_message x = {.member = o->member,
+                           .peer = o->peer,
+                           .sent = f->state == RS_ST_STEP_SEND_WAIT,
+                           .bytes = bytes,
+                           .ns = rs_time_minus(now, f->at),
+                           .end = now};
+    rs_network_message(&p->network, &o->cell, &x);
+}
+
 static void step_state(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_callback *cb, int64_t now)
 {
     if (cb->state == f->state) return; /* SendPeerWait is sent at every retry: the first counts */
     /* The size is valid only with these two. */
     bool sent = cb->state == RS_ST_STEP_SEND_WAIT && cb->kind >= RS_K_STATE_ARG;
     bool received = cb->state == RS_ST_STEP_RECV_FLUSH_WAIT && cb->kind >= RS_K_STATE_ARG;
+    struct rs_folding *p = a->to;
+    struct rs_folding_event *o = rs_folding_at(a, f->flight.owner);
     struct rs_net *row = NULL;
-    if (f->state >= 0 || sent || received) flow_of(a, f, now, &row);
+    if (f->state >= 0 || sent || received) flow_of(p, o, now, &row);
     if (row && f->state >= 0) leave(f, now, row);
     if (row && sent) {
         row->sent++;
         row->sent_bytes += cb->args[0];
+        bool ready = f->state != RS_ST_STEP_SEND_PEER_WAIT || rs_time_minus(now, f->at) <= RS_NET_READY_NS;
+        f->bytes = ready ? cb->args[0] : 0;
     } else if (row && received) {
         row->received++;
         row->received_bytes += cb->args[0];
+        if (f->state == RS_ST_STEP_RECV_WAIT) message(p, o, f, cb->args[0], now);
     }
     f->state = (int16_t)cb->state;
     f->at = now;
@@ -454,10 +472,12 @@ static void step_state(struct rs_assembly *a, struct rs_folding_event *f, const 
 
 static void step_stop(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now)
 {
-    struct rs_net *row = NULL;
-    if (f->state >= 0) flow_of(a, f, now, &row);
-    if (row) leave(f, now, row);
+    struct rs_folding *p = a->to;
     struct rs_folding_event *o = rs_folding_at(a, f->flight.owner);
+    struct rs_net *row = NULL;
+    if (f->state >= 0) flow_of(p, o, now, &row);
+    if (row) leave(f, now, row);
+    if (row && f->state == RS_ST_STEP_SEND_WAIT) message(p, o, f, f->bytes, now);
     o->done++;
     o->at = now;
 }
@@ -668,7 +688,10 @@ enum rs_status rs_folding_read(struct rs_folding *p, struct rs_source *source, u
     if (status == RS_OK) status = rs_calls_sweep(&p->calls, true, unreported_call, p, err);
     if (status == RS_OK) keep_gaps(p);
     if (status == RS_OK) keep_callers(p);
-    if (status == RS_OK) rs_folds_finish(&p->folds, p->model, !p->model->procs[proc].complete);
+    if (status == RS_OK) {
+        rs_folds_drop_stale(&p->folds, p->model, proc);
+        rs_folds_finish(&p->folds, p->model, !p->model->procs[proc].complete);
+    }
     if (status == RS_OK) rs_network_finish(&p->network, p->model);
     forget(p);
     return status;

@@ -32,7 +32,10 @@ struct rs_folding_event {
     struct rs_flight flight;
     int64_t at; /* host ns of its latest change */
     int64_t began; /* of a kernel: GPU ns */
-    uint64_t timer; /* of a kernel: number of its GPU timer in the process */
+    union {
+        uint64_t timer; /* of a kernel: number of its GPU timer in the process */
+        uint64_t bytes; /* of a step that sends: of its message; 0: the peer was not ready */
+    };
     struct rs_cell cell; /* of a proxy operation: its flow's row */
     uint32_t member; /* of a proxy operation: whose flow; RS_NONE: unknown */
     uint32_t pxn; /* of a proxy operation for another process: index + 1 of it */

@@ -130,6 +130,13 @@ static enum rs_status return_all(struct rs_pxn *f, struct rs_model *m, uint32_t 
         if (row.member != RS_NONE) m->nets[kept++] = row;
     }
     m->nnets = kept;
+    kept = 0;
+    for (uint32_t i = 0; i < m->nnet_samples; i++) {
+        struct rs_net_sample row = m->net_samples[i];
+        if (row.member & RS_FOREIGN_MEMBER) row.member = owners[row.member & ~RS_FOREIGN_MEMBER];
+        if (row.member != RS_NONE) m->net_samples[kept++] = row;
+    }
+    m->nnet_samples = kept;
     return RS_OK;
 }
 

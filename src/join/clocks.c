@@ -263,6 +263,11 @@ static void retime(struct rs_model *m)
         move(host, &m->nets[i].from);
         move(host, &m->nets[i].to);
     }
+    for (uint32_t i = 0; i < m->nnet_samples; i++) {
+        struct rs_axis *host = &m->domains[rs_member_host_domain(m, m->net_samples[i].member)].axis;
+        move(host, &m->net_samples[i].from);
+        move(host, &m->net_samples[i].to);
+    }
 }
 
 /* ---- clocks ---- */

@@ -498,9 +498,12 @@ static int64_t created_by(const struct rs_model *m, uint32_t comm, uint32_t rank
     return RS_TIME_NONE;
 }
 
+/* Whether a communicator may number the ranks of the job. A health service names few of them: one with fewer ranks than
+ * the job may not. */
 static bool counts(const struct numbering *w, uint32_t comm)
 {
     const struct rs_comm_row *c = &w->m->comms[comm];
+    if (rs_tool_has(w->tool, RS_CAP_HEALTH) && c->nranks < w->m->least_ranks) return false;
     return c->tool == w->tool && (c->nranks != 1 || w->alone);
 }
 
@@ -635,7 +638,7 @@ static void sort_rows(struct rs_model *m, uint32_t *now)
 static void find_world(struct rs_model *m)
 {
     uint32_t seen[RS_TOOLS] = {0};
-    m->world = -1;
+    m->world = m->least_ranks ? m->least_ranks : -1;
     for (uint32_t c = 0; c < m->ncomms; c++)
         if (m->comms[c].nranks > m->world) m->world = m->comms[c].nranks;
     for (uint32_t i = 0; i < m->nranks; i++) {

@@ -42,6 +42,25 @@ const struct rs_cut_number *rs_part_cut_number(const struct rs_model *m, uint32_
     return low < m->ncut_numbers && m->cut_numbers[low].part == part ? &m->cut_numbers[low] : NULL;
 }
 
+void rs_model_condition(struct rs_model *m, const struct rs_condition *row)
+{
+    RS_ROOM(m->conditions, m->nconditions, m->cap_conditions);
+    m->conditions[m->nconditions++] = *row;
+}
+
+void rs_model_progress(struct rs_model *m, const struct rs_progress *row)
+{
+    RS_ROOM(m->progress, m->nprogress, m->cap_progress);
+    m->progress[m->nprogress++] = *row;
+}
+
+void rs_model_answer(struct rs_model *m, const struct rs_answer *row, uint32_t *index)
+{
+    RS_ROOM(m->answers, m->nanswers, m->cap_answers);
+    *index = m->nanswers;
+    m->answers[m->nanswers++] = *row;
+}
+
 enum rs_status rs_model_name(struct rs_model *m, const char *text, size_t n, uint32_t *id, struct rs_err *err)
 {
     (void)err;

@@ -1,4 +1,5 @@
-/* Facts that only some inputs have: statistics without a time axis, and a framework's facts about an operation.
+/* Facts that only some inputs have: statistics without a time axis, a framework's facts about an operation, and what a
+ * health service reported of ranks.
  *
  * Sparse tables, in addition to the columns of the model, which owns them. One thread at a time. */
 #ifndef RS_MODEL_EXTRAS_H
@@ -69,6 +70,43 @@ struct rs_cut_number {
 void rs_model_cut_number(struct rs_model *m, const struct rs_cut_number *row); /* in the order of parts */
 /* NULL: not from a cut. */
 const struct rs_cut_number *rs_part_cut_number(const struct rs_model *m, uint32_t part);
+
+/* What a health service (NCCL's RAS) said of one rank of a communicator when it was asked. */
+enum rs_rank_condition {
+    RS_RANK_UNKNOWN,
+    RS_RANK_RUNNING,
+    RS_RANK_INIT, /* in the initialisation of the communicator */
+    RS_RANK_FINALIZE, /* has begun to destroy the communicator */
+    RS_RANK_ABORT, /* has aborted the communicator */
+    RS_RANK_LEFT, /* its process answers and is in no such communicator: it was destroyed there, or never made */
+    RS_RANK_SILENT, /* its process did not answer */
+    RS_RANK_DEAD, /* the service has given its process up: unreachable for a minute */
+};
+struct rs_condition {
+    uint32_t comm;
+    int32_t rank; /* in the communicator; it may have no member: its process is then not named */
+    uint32_t answer; /* row of `answers` */
+    uint8_t state; /* enum rs_rank_condition */
+    uint8_t error; /* ncclResult_t of its initialisation, or that it would report now; 0: none */
+};
+/* How many collectives of a function a rank had launched by then. */
+struct rs_progress {
+    uint32_t comm;
+    int32_t rank;
+    uint32_t answer;
+    uint16_t func; /* 0: all functions together */
+    uint64_t n;
+};
+/* One query of the service: a moment. In the order of time, as far as it is known. */
+struct rs_answer {
+    const char *path;
+    const char *time; /* as written, in an unknown time zone; NULL: none */
+    int64_t time_s; /* the same as seconds, for differences between answers; -1: none */
+    bool partial; /* only what is unusual is listed: a rank or communicator that is not there agrees with the others */
+};
+void rs_model_condition(struct rs_model *m, const struct rs_condition *row);
+void rs_model_progress(struct rs_model *m, const struct rs_progress *row);
+void rs_model_answer(struct rs_model *m, const struct rs_answer *row, uint32_t *index);
 
 void rs_model_stat(struct rs_model *m, const struct rs_stat *row);
 void rs_model_tag(struct rs_model *m, const struct rs_tag *row); /* in the order of parts */

@@ -43,11 +43,15 @@ void rs_model_free(struct rs_model *m)
     free(m->classes);
     free(m->opens);
     free(m->nets);
+    free(m->net_samples);
     free(m->lanes);
     free(m->stats);
     free(m->tags);
     free(m->cut_numbers);
     free(m->spots);
+    free(m->answers);
+    free(m->conditions);
+    free(m->progress);
     free(m->notes);
     free(m->order);
     rs_arena_free(&m->arena);
@@ -192,6 +196,13 @@ void rs_model_net(struct rs_model *m, const struct rs_net *row)
     m->nets[i] = *row;
 }
 
+void rs_model_net_sample(struct rs_model *m, const struct rs_net_sample *row)
+{
+    uint32_t i;
+    ADD(m, net_samples, &i);
+    m->net_samples[i] = *row;
+}
+
 void rs_model_order(struct rs_model *m, uint32_t part)
 {
     uint32_t i;
@@ -214,6 +225,7 @@ static void drop_empty_comms(struct rs_model *m)
 {
     uint32_t *moved = rs_zalloc(m->ncomms + 1, sizeof *moved), kept = 0;
     for (uint32_t i = 0; i < m->nmembers; i++) moved[m->members[i].comm] = 1;
+    for (uint32_t i = 0; i < m->nconditions; i++) moved[m->conditions[i].comm] = 1;
     for (uint32_t i = 0; i < m->ncomms; i++) {
         if (!moved[i]) continue;
         moved[i] = kept;
@@ -221,6 +233,8 @@ static void drop_empty_comms(struct rs_model *m)
     }
     m->ncomms = kept;
     for (uint32_t i = 0; i < m->nmembers; i++) m->members[i].comm = moved[m->members[i].comm];
+    for (uint32_t i = 0; i < m->nconditions; i++) m->conditions[i].comm = moved[m->conditions[i].comm];
+    for (uint32_t i = 0; i < m->nprogress; i++) m->progress[i].comm = moved[m->progress[i].comm];
     for (uint32_t i = 0; i < kept; i++)
         if (m->comms[i].hash)
             rs_map_put(&m->comm_index, comm_key(m->comms[i].tool, m->comms[i].hash), i); /* the newest is last */

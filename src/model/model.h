@@ -258,6 +258,20 @@ struct rs_net {
     uint64_t sent_bytes, sent, received_bytes, received; /* bytes and messages (steps) */
 };
 
+/* Times of consecutive messages (network steps) of similar size from one rank to one peer: a sample of them. */
+enum { RS_NET_SAMPLE = 16 };
+struct rs_net_sample {
+    uint32_t member;
+    int32_t peer; /* rank in the communicator */
+    int64_t from, to; /* host ns */
+    uint32_t messages; /* in all */
+    uint8_t size; /* the power of two below or at their bytes */
+    bool sent; /* else received */
+    uint8_t n;
+    uint32_t
+        ns[RS_NET_SAMPLE]; /* sent: on the network, where the peer's credit was there; received: waiting for data */
+};
+
 /* A note for the user. */
 struct rs_model_note {
     const char *text;
@@ -279,11 +293,15 @@ struct rs_model {
     RS_TABLE(struct rs_class, classes);
     RS_TABLE(struct rs_open, opens);
     RS_TABLE(struct rs_net, nets);
+    RS_TABLE(struct rs_net_sample, net_samples); /* those of one member, peer, size and direction: in order of time */
     RS_TABLE(struct rs_lane, lanes);
     RS_TABLE(struct rs_stat, stats);
     RS_TABLE(struct rs_tag, tags);
     RS_TABLE(struct rs_cut_number, cut_numbers);
     RS_TABLE(struct rs_spot, spots);
+    RS_TABLE(struct rs_answer, answers); /* of a health service, and what they say: */
+    RS_TABLE(struct rs_condition, conditions);
+    RS_TABLE(struct rs_progress, progress);
     struct rs_activities activities;
     RS_TABLE(struct rs_model_note, notes);
     RS_TABLE(uint32_t, order); /* parts, operation by operation */
@@ -296,6 +314,7 @@ struct rs_model {
     bool joined; /* `begin` and `end` are set, by join/run_span.h */
     int64_t begin, end; /* see rs_model_begin() */
     int32_t world; /* ranks of the job, recorded or not; -1: unknown */
+    int32_t least_ranks; /* the job has at least so many, as a health service counts them; 0: unknown */
     uint64_t callbacks; /* read in all */
 };
 
@@ -315,6 +334,7 @@ void rs_model_rank(struct rs_model *m, uint32_t *index);
 void rs_model_class(struct rs_model *m, uint32_t *index);
 void rs_model_open(struct rs_model *m, const struct rs_open *row);
 void rs_model_net(struct rs_model *m, const struct rs_net *row);
+void rs_model_net_sample(struct rs_model *m, const struct rs_net_sample *row);
 void rs_model_order(struct rs_model *m, uint32_t part);
 
 /* After all members were added: links those of each communicator by rank, for rs_comm_member(). */

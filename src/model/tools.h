@@ -29,6 +29,7 @@ enum {
     RS_CAP_MICROSECONDS = 1 << 15, /* GPU work is timed to the microsecond */
     RS_CAP_PAIR_NUMBERS = 1 << 16, /* its reader numbers sends and receives that belong together */
     RS_CAP_REWRITE = 1 << 17, /* numbered events, for writing an annotated copy of the trace (export --format kineto) */
+    RS_CAP_HEALTH = 1 << 18, /* which processes answer and how far each rank came: no operation, and no recording */
 };
 
 #define RS_CAPS_RECORDING                                                                                              \
@@ -53,8 +54,10 @@ enum {
     X(COMMA,      comma,      "comma",            5, RS_CAP_SIZES | RS_CAP_PID)      \
     X(FLIGHT,     flight,     "flight-recorder",  1, RS_CAPS_FLIGHT)                 \
     X(NVPROF,     nvprof,     "nvprof",           7, RS_CAP_PID | RS_CAP_WINDOW)     \
+    X(JAX,        jax,        "jax-trace",       10, RS_CAP_WINDOW)                  \
     X(NCCLSEE,    ncclsee,    "ncclsee",          6, RS_CAP_SIZES | RS_CAP_PID)      \
-    X(NCCL_TESTS, nccl_tests, "nccl-tests",       8, RS_CAP_SIZES | RS_CAP_PID)
+    X(NCCL_TESTS, nccl_tests, "nccl-tests",       8, RS_CAP_SIZES | RS_CAP_PID)      \
+    X(RAS,        ras,        "nccl-ras",         9, RS_CAP_HEALTH | RS_CAP_PID)
 #define RS_EACH_TOOL(X)                                                              \
     X(RINGSCOPE,  none,       "ringscope",       -1, RS_CAPS_RECORDING)              \
     RS_EACH_FORMAT(X)

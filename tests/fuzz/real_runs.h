@@ -175,6 +175,7 @@ static void copy_extras(struct rs_model *to, const struct rs_model *from, uint32
         rs_model_open(to, &row);
     }
     for (uint32_t i = 0; i < from->nnets && i < n; i++) rs_model_net(to, &from->nets[i]);
+    for (uint32_t i = 0; i < from->nnet_samples && i < n; i++) rs_model_net_sample(to, &from->net_samples[i]);
     for (uint32_t i = 0; i < from->nstats && i < n; i++) {
         struct rs_stat row = from->stats[i];
         row.func = copy_string(to, from, row.func);

@@ -1,9 +1,9 @@
 #!/bin/bash
 # long
 # Stated clock errors against the truth of synthetic runs whose ranks always end early or late by up to 2, 10, 20 and 50 us:
-# two clocks are apart by no more than the sum of their errors in 99 % of pairs (95 % at 50 us, more than the quickest
-# operations take), and errors are sharp: their median is at most 1.2 times half the hull (over 50 seeds; 1.3 over few), and at
-# 2 us at most 10 us.
+# two clocks are apart by no more than the sum of their errors in 99 % of pairs, and errors are sharp: their median is at most
+# 1.2 times half the hull (over 50 seeds; 1.3 over few), and at 2 us at most 10 us. At 50 us, more than the quickest operations
+# take, 93 % of pairs are (90 % over few seeds): 130 seeds of ddp gave 95 %, and pairs of one run are wrong together.
 #
 #   SEEDS=50 tests/run.sh tests/system/clocks_bias.sh
 set -u
@@ -11,6 +11,7 @@ bad=0
 run=$TMP/run
 seeds=${SEEDS:-10}
 sharp=$([ "$seeds" -ge 50 ] && echo 1.2 || echo 1.3)
+at_50us=$([ "$seeds" -ge 50 ] && echo 93 || echo 90)
 
 # GPU clocks in the middle of the run, each against each: [apart, sum of errors]; and [error, half the hull] of each.
 # shellcheck disable=SC2016 # the variables are jq's
@@ -31,7 +32,7 @@ for workload in ddp tpdp pipeline; do
                 { cat "$TMP/log"; exit 1; }
             "$RINGSCOPE" clocks --json "$run" | jq -s -r --slurpfile truth "$run/truth.json" "$compare" >>"$TMP/rows" || bad=1
         done
-        sort -k1,1 -k2,2n "$TMP/rows" | awk -v what="$workload, bias $bias us" -v least=$((bias == 50 ? 95 : 99)) -v bias=$bias -v sharp="$sharp" '
+        sort -k1,1 -k2,2n "$TMP/rows" | awk -v what="$workload, bias $bias us" -v least=$((bias == 50 ? at_50us : 99)) -v bias=$bias -v sharp="$sharp" '
             $1 == "clock" { error[++n] = $2; hull[n] = $3 }
             $1 == "pair" { pairs++; right += $2 <= $3 }
             END {

@@ -95,7 +95,7 @@ else
     "$RINGSCOPE" gen --ranks 8 --hosts 2 --steps 6 --clock-offset 3000 -o "$TMP/generated" >/dev/null
     "$RINGSCOPE" gen --workload mix --ranks 8 --hosts 4 --steps 3 -o "$TMP/mix" >/dev/null
     for name in generated mix; do held "$TMP/$name"; done
-    for path in "$data"/h200-* "$data"/sim-* "$data"/{kineto,comma,ncclsee} "$data"/{nsys,inspector,nvprof,nccl_tests}/* \
+    for path in "$data"/h200-* "$data"/sim-* "$data"/{kineto,comma,ncclsee,jax} "$data"/{nsys,inspector,nvprof,nccl_tests}/* "$data"/ras/{pair-first.json,asleep-2.28.txt} \
         "$data"/example/*4 "$data"/flight/{ddp4,hang-not-joined,hang-send} "$data"/h200-overlay/{rec,kineto,flight}; do
         name=${path#"$data"/}
         [ "$name" = h200-overlay ] || held "$path"

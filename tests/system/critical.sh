@@ -26,12 +26,13 @@ for workload in ddp tpdp pipeline alltoall graph mix; do
     for seed in 1 2; do
         gen -w $workload --slow 5:2000 --steps 12 --seed $seed
         whole "$workload, seed $seed"
-        # Slow by 2 ms in each of 12 steps; ties, of which all-to-alls have many, and in a pipeline bubbles of others, may hide
-        # some of it.
-        least=16000000
-        [ $workload != alltoall ] || least=5000000
-        is "$workload, seed $seed: the slow rank" "$(jq -c "$owner | [.[0], .[1] > $least]" "$TMP/path")" '[5,true]'
-        is "$workload, seed $seed: named" "$(jq -r '.conclusion[0] | test("^Rank 5 .* delays the others")' "$TMP/path")" true
+        # Slow by 2 ms in each of 12 steps; ties, and in a pipeline bubbles of others, may hide some of it.
+        is "$workload, seed $seed: the slow rank" "$(jq -c "$owner | [.[0], .[1] > 16000000]" "$TMP/path")" '[5,true]'
+        # In every step it is last in the first all-to-all, by its 2 ms: with what it computes, but for the first step, 32.8 ms.
+        [ $workload != alltoall ] || is "alltoall, seed $seed: its time" "$(jq "$owner[1] / 1e6 | . > 32.3 and . < 33.8" "$TMP/path")" true
+        # Stages of a pipeline have few equals, and twelve steps of the mix are two of each kind: too few to name anybody.
+        [ $workload = pipeline ] || [ $workload = mix ] ||
+            is "$workload, seed $seed: named" "$(jq -r '.conclusion[0] | test("^Rank 5 .* delays the others")' "$TMP/path")" true
     done
 done
 
@@ -82,7 +83,9 @@ is "kineto: who sleeps" "$(jq -c "[.activities, ($owner | .[0] == 2 and .[1] > 1
 for folder in kineto example/ddp4 h200-overlay/rec h200-overlay/kineto; do
     critical "$data/$folder"
     whole "$folder"
-    is "$folder: which rank delays the others" "$(jq -r '.conclusion[0] | test("^Rank 2 .* delays the others")' "$TMP/path")" true
+    # Three profiled steps are too few to name anybody.
+    is "$folder: which rank delays the others" "$(jq -r '.conclusion[0] | test("^Rank 2 .* delays the others")' "$TMP/path")" \
+        "$([ $folder = h200-overlay/kineto ] && echo false || echo true)"
     cost=$("$RINGSCOPE" report --json "$data/$folder" 2>/dev/null | jq '.stragglers[0].cost_ns')
     is "$folder: how long" "$(jq --argjson cost "$cost" '([.by[] | select(.rank == 2).alone_ns] | add) / $cost
         | . > 0.65 and . < 1.05' "$TMP/path")" true

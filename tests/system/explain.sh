@@ -45,6 +45,8 @@ cat "${dumps[@]}" | jq -r 'keys[], (.entries[] | keys[], (.frames[]? | keys[]), 
 plain "$data"/inspector/* | grep -oE '"[A-Za-z_0-9]+" *:' | sed 's/"\(.*\)".*/\1/' | explained inspector
 plain "$data"/comma/* | grep -oE '"[A-Za-z_0-9]+" *:' | sed 's/"\(.*\)".*/\1/' | explained comma
 plain "$data"/comma/* | grep -oE '"cat":"[A-Z0-9]+"' | sed 's/.*:"\(.*\)"/\1/' | explained comma
+jq -r '.. | objects | keys_unsorted[] | select(test("^[a-z_]+$"))' "$data"/ras/*.json | explained nccl-ras
+jq -r 'keys[], (.metadata | keys[]), (.traceEvents[] | keys_unsorted[], (.args // {} | keys_unsorted[]))' "$data"/jax/*.json | explained jax-trace
 head -qn1 "$data"/ncclsee/*.csv | tr ',' '\n' | explained ncclsee
 {
     grep -h '^"' "$data"/nvprof/*.csv | grep -E '^"(Type|Start)"' | tr ',' '\n' | tr -d '"'
@@ -65,7 +67,7 @@ rm -rf "$TMP/run" "$TMP/hang"
 "$RINGSCOPE" gen -n 8 --hosts 2 --hang stalled-net:3@4 -o "$TMP/hang" >/dev/null
 for command in info ops comms clocks report overlap critical hang; do
     for input in "$TMP/run" "$TMP/hang" "$data/h200-mix" "$data/kineto" "$data/example/ddp4" "$data/flight/ddp4" "$data/inspector" \
-        "$data/comma" "$data/ncclsee" "$data/nccl_tests" "$data/nvprof/nvprof-ddp2.txt" "$data/nsys"; do
+        "$data/comma" "$data/ncclsee" "$data/nccl_tests" "$data/ras" "$data/jax" "$data/nvprof/nvprof-ddp2.txt" "$data/nsys"; do
         "$RINGSCOPE" $command --json "$input" 2>/dev/null
     done >"$TMP/out"
     [ $command = report ] && "$RINGSCOPE" report --json --reference "$data/nccl_tests/all_reduce.txt" "$TMP/run" >>"$TMP/out"
@@ -88,8 +90,8 @@ is "unknown: status" $? 1
 is "unknown: suggestion" "$(grep -c "did you mean 'ProxyStep'" "$TMP/err")" 1
 is "list" "$("$RINGSCOPE" explain | grep -c '^kineto: \|^example-profiler: \|^json: ')" 3
 is "formats" "$("$RINGSCOPE" explain --json formats | jq -r .format | sort | tr '\n' ' ')" \
-    "comma example-profiler flight-recorder inspector kineto nccl-tests ncclsee nsys-sqlite nvprof ringscope "
-for format in $("$RINGSCOPE" info --json "$data"/{kineto,nvprof,inspector,comma,ncclsee,nccl_tests,nsys,flight,example/ring4} "$TMP/run" 2>/dev/null | jq -r '.inputs[].format' | sort -u); do
+    "comma example-profiler flight-recorder inspector jax-trace kineto nccl-ras nccl-tests ncclsee nsys-sqlite nvprof ringscope "
+for format in $("$RINGSCOPE" info --json "$data"/{kineto,nvprof,inspector,comma,ncclsee,nccl_tests,nsys,ras,jax,flight,example/ring4} "$TMP/run" 2>/dev/null | jq -r '.inputs[].format' | sort -u); do
     grep -q "^$format	" "$TMP/known" || { echo "format $format is not explained"; bad=1; }
 done
 

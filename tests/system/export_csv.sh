@@ -74,6 +74,33 @@ is "numbers of one process" "$(csv --table events "$data"/h200-overlay/* >"$work
     ask "$work/events.csv" "SELECT count(*) - count(DISTINCT pid || ' ' || number) FROM t")" 0
 is "both tools' events" "$(ask "$work/events.csv" "SELECT count(*) > 0 FROM t WHERE type = 'compute' UNION ALL SELECT count(*) > 0 FROM t WHERE type = 'ProxyStep'" | paste -sd' ')" "1 1"
 
+# The schema: the columns of every table in order, with types that hold every value: by sqlite3, whose columns of such
+# types keep what is no number as text.
+csv --table schema "$data/h200-mix" >"$work/schema.csv"
+schema() { ask "$work/schema.csv" "$1" | paste -sd"${2:- }"; }
+is "schema of each table" "$(schema 'SELECT DISTINCT "table" FROM t')" "operations ranks events"
+is "types" "$(schema "SELECT DISTINCT duckdb || ' ' || pandas FROM t ORDER BY 1" ,)" \
+    "BIGINT Int64,BOOLEAN boolean,DOUBLE float64,UBIGINT UInt64,VARCHAR string"
+is "types by example" "$(schema "SELECT \"column\" || ' ' || duckdb || ' ' || unit FROM t WHERE \"table\" = 'operations'
+    AND \"column\" IN ('op', 'bytes', 'start_ns', 'busbw_gbs', 'tie', 'missing') ORDER BY 1" ,)" \
+    "busbw_gbs DOUBLE GB/s,bytes UBIGINT bytes,missing VARCHAR ,op VARCHAR ,start_ns BIGINT ns,tie BOOLEAN "
+for in in h200-mix kineto h200-overlay/rec; do
+    for table in operations ranks events; do
+        csv --table $table "$data/$in" >"$work/typed.csv"
+        is "$in: columns of $table" "$(head -n 1 "$work/typed.csv" | tr -d '\r')" \
+            "$(schema "SELECT group_concat(\"column\") FROM t WHERE \"table\" = '$table'")"
+        schema "SELECT 'CREATE TABLE x (' || group_concat('\"' || \"column\" || '\" ' || duckdb) || ');' FROM t
+            WHERE \"table\" = '$table'" >"$work/create.sql"
+        wrong=$(schema "SELECT group_concat(printf(CASE duckdb
+                WHEN 'BOOLEAN' THEN '\"%w\" NOT IN (''true'', ''false'', '''')'
+                WHEN 'DOUBLE' THEN 'typeof(\"%w\") NOT IN (''real'', ''integer'') AND \"%w\" <> '''''
+                ELSE 'typeof(\"%w\") <> ''integer'' AND \"%w\" <> ''''' END, \"column\", \"column\"), ' OR ')
+            FROM t WHERE \"table\" = '$table' AND duckdb <> 'VARCHAR'")
+        is "$in: types of $table" "$(sqlite3 -batch -init "$work/create.sql" -cmd ".import --csv --skip 1 $work/typed.csv x" :memory: \
+            "SELECT count(*) FROM x WHERE $wrong; SELECT count(*) > 0 FROM x" 2>&1 | paste -sd' ')" "0 1"
+    done
+done
+
 # Names of others: quotes, commas and line ends stay; what a spreadsheet would run does not.
 cat >"$work/k.json" <<'J'
 {"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1}, "traceEvents": [

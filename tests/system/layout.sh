@@ -29,6 +29,7 @@ layout "real, no names" '[2,2,2,null,null]' "$eight operations" "$real/rec"
 is "real, names: members" "$(dimensions "$real/kineto")" "$truth"
 is "real, no names: members" "$(dimensions "$real/rec")" "$truth"
 layout "real, DDP" '[null,null,4,null,null]' '4 ranks = dp 4, from operations' "$data/h200-ddp"
+is "roles" "$("$RINGSCOPE" report --json "$real/rec" | jq -c '[.roles[] | [.role, .stage, .ranks]]')" '[[0,0,[0,1,4,5]],[1,1,[2,3,6,7]]]'
 [ -z "${SAN:-}" ] || exit $bad
 
 gen() { "$RINGSCOPE" gen --steps 10 --ranks "$2" --hosts "$3" --workload "$1" -o "$TMP/$1.$2" >/dev/null; }
@@ -37,8 +38,15 @@ gen tpdp 16 4
 layout tpdp '[4,null,4,null,null]' '16 ranks = tp 4 × dp 4 (tp: consecutive ranks; dp: stride 4), from names' "$TMP/tpdp.16"
 gen pipeline 16 2
 layout pipeline '[null,8,null,null,null]' '16 ranks with pp 8 (pp: stride 2), from operations; a factor of 2 is unknown' "$TMP/pipeline.16"
+is "roles of stages" "$("$RINGSCOPE" report --json "$TMP/pipeline.16" | jq -c '[.roles[].ranks]')" \
+    '[[0,1],[2,3],[4,5],[6,7],[8,9],[10,11],[12,13],[14,15]]'
+"$RINGSCOPE" gen -w tpppdp --ranks 16 --stages 4 --schedule interleaved --steps 6 -o "$TMP/three" >/dev/null
+layout "interleaved" '[2,4,2,null,null]' \
+    '16 ranks = tp 2 × pp 4 × dp 2 (tp: consecutive ranks; pp: stride 4; dp: stride 2), from names and operations' "$TMP/three"
+is "stages" "$("$RINGSCOPE" report --json "$TMP/three" | jq -c '[.roles[] | [.stage, .ranks[0], .ranks[-1]]]')" \
+    '[[0,0,3],[1,4,7],[2,8,11],[3,12,15]]'
 gen alltoall 8 2
-layout alltoall '[null,null,8,8,null]' '8 ranks = dp 8, ep 8 inside dp, from operations' "$TMP/alltoall.8"
+layout alltoall '[null,null,8,null,null]' '8 ranks = dp 8, from operations' "$TMP/alltoall.8"
 # One process only is recorded: what the others do is not known, and what is not known is not reported.
 one=$(find "$TMP/pipeline.16" -name '*.rsc' | sort | head -n 1)
 is "one of sixteen" "$("$RINGSCOPE" comms "$one" 2>/dev/null | sed -n 's/^layout: //p')" ""

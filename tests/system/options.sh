@@ -183,6 +183,9 @@ if on sqlite; then
     row sql schema "operations" "--schema operations"
 fi
 
+row doctor json "" "--json"
+row doctor output "" "--output x"
+row doctor plugin "" "--plugin $data/README.md"
 row run output "--print-env" "--print-env --output x"
 row run events "--print-env" "--print-env --events ops"
 row run memory "--print-env" "--print-env --memory 16M"

@@ -22,6 +22,8 @@ for seed in $(seq "${SEEDS:-3}"); do
     gen --steps 40 --slow 5:2000 --seed "$seed"
     is "slow rank, seed $seed" "$(first .rank,.why)" '["rank",5,"queued behind compute"]'
     near "cost of the slow rank, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" "$(jq '.straggler.rank_cost_ns' "$run/truth.json")" 2
+    is "slow rank is named, seed $seed" "$(jq -c '[.findings[] | select(.named) | [.kind, .scope, .rank, .why]]' "$TMP/report")" '[["persistent","rank",5,"queued behind compute"]]'
+    near "its lateness per step, seed $seed" "$(jq '.findings[0].late_ns' "$TMP/report")" 2000000 3
     near "cost of 2 ms in each of 39 or 40 steps, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" 79000000 4
     # One whose program is late, so that its kernels are launched late.
     gen --steps 40 --slow-cpu 21:2000 --seed "$seed"
@@ -31,6 +33,7 @@ for seed in $(seq "${SEEDS:-3}"); do
     gen --steps 40 --slow-host 3:2000 --seed "$seed"
     is "slow host, seed $seed" "$(first .host)" '["host","node03"]'
     near "cost of the slow host, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" "$(jq '.straggler.host_cost_ns' "$run/truth.json")" 2
+    is "slow host is named, seed $seed" "$(jq -c '[.findings[] | select(.named) | [.kind, .scope, .host, (.ranks | length)]]' "$TMP/report")" '[["persistent","host","node03",8]]'
     # Passed on from tensor-parallel to data-parallel groups: charged where it began, once a step, and not to its mates.
     gen -w tpdp --steps 30 --slow 13:2000 --seed "$seed"
     is "lateness that is passed on, seed $seed" "$(first .rank)" '["rank",13]'
@@ -44,16 +47,24 @@ done
 gen -w tpdp --no-world --steps 30 --slow 13:2000
 is "no world" "$(first .pid)" "$(jq -c '[ "rank", (.gpus[] | select(.rank == 13) | .pid)]' "$run/truth.json")"
 
-# Two ranks of two hosts: neither host, whose ranks are not late together.
+# Two ranks of two hosts: neither host, whose ranks are not late together. A cure of one shows the other, so both are one
+# finding; what they save together is nearly the smaller of the two delays in each step.
 gen -n 8 --hosts 2 --slow 5:300 --slow 2:280 --steps 200
-is "no host" "$(jq -r '.conclusion[0] | test("^Rank .* cost the others up to ")' "$TMP/report")" true
+is "two ranks" "$(jq -c '.findings[0] | [.kind, .scope, .name, .ranks, .named]' "$TMP/report")" '["persistent","group","ranks 2,5",[2,5],true]'
+is "no host" "$(jq -c '[.findings[] | select(.scope == "host" and .named)]' "$TMP/report")" '[]'
+is "one sentence about them" "$(jq -r '[.conclusion[] | select(test("^Ranks 2,5 each start "))] | length' "$TMP/report")" 1
+near "their saving" "$(jq '.findings[0].saving_ns' "$TMP/report")" 56000000 10
+# The same GPU of three of four hosts: named by what they share.
+gen -n 16 --hosts 4 --slow 2:300 --slow 6:300 --slow 14:300 --steps 40
+is "a rail" "$(jq -r '.conclusion[0] | test("^Ranks 2,6,14 \\(all have GPU 2 of their hosts\\) each start ")' "$TMP/report")" true
 # Passed on where there is one communicator only.
 gen -w pipeline --slow 5:2000 --steps 30
 is "one communicator" "$(jq -r '.conclusion | any(test("in other communicators"))' "$TMP/report")" false
 
 # Nobody is late: nobody is named.
 gen --steps 40 --seed 7
-is "nobody" "$(jq -r '.conclusion[0] | test("^No rank (stands out|is late)")' "$TMP/report")" true
+is "nobody" "$(jq -r '.conclusion[0] | test("^No rank, host or link stands out: a persistent delay of [0-9.]+ us per step or more would have been seen")' "$TMP/report")" true
+is "nobody is named" "$(jq -c '[.findings[] | select(.named)]' "$TMP/report")" '[]'
 # A slow link is named as a link.
 gen --steps 40 --slow-link 7-8:4 --seed 8
 is "slow link" "$(jq '[.conclusion[] | select(test("7.*8"))] | length > 0' "$TMP/report")" true

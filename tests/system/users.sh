@@ -52,7 +52,7 @@ is "steps of traces" "$("$RINGSCOPE" report --json "$data/h200-overlay/kineto" "
 mkdir "$dir/others"
 printf '\n\005\n\0030.1' >"$dir/others/rank0.et"
 printf '{"schema": "1.1.0-chakra.0.0.4", "pid": 7, "nodes": [{"id": 2, "rf_id": 0}]}' >"$dir/et.json"
-printf '{"displayTimeUnit":"ns","metadata":{},"traceEvents":[{"args":{"name":"/device:GPU:0"},"name":"process_name","ph":"M"}]}' | gzip >"$dir/jax.json.gz"
+printf '{"displayTimeUnit":"ns","metadata":{},"traceEvents":[{"args":{"name":"/host:CPU"},"name":"process_name","ph":"M"}]}' | gzip >"$dir/jax.json.gz"
 printf 'x' >"$dir/job.nsys-rep"
 for each in "others:a Chakra graph" "et.json:a PyTorch Execution Trace" "jax.json.gz:a JAX/XLA profile" "job.nsys-rep:nsys export --type sqlite"; do
     said=$("$RINGSCOPE" report "$dir/${each%%:*}" 2>&1)

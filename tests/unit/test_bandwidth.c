@@ -1,10 +1,9 @@
-/* Rows of functions against figures worked out by hand; the exact quantiles; the communication matrix. */
+/* Rows of functions against figures worked out by hand; the exact quantiles. */
 #include "joined.h"
 
 #include <math.h>
 
 #include "analyse/bandwidth.h"
-#include "analyse/network.h"
 #include "analyse/quantile.h"
 
 static struct rs_view view;
@@ -175,83 +174,12 @@ static void test_quantiles(void **state)
     assert_int_equal(rs_mad(few, 5, 3), 1);
 }
 
-/* Two links of a kind, one of them four times as slow: measured by the other, not by a median that holds itself. */
-static void test_slow_link_of_two(void **state)
-{
-    (void)state;
-    make_job(2, 1, 1 * US);
-    make_comm(1, 0, 1, 2);
-    for (uint32_t r = 0; r < 2; r++) {
-        struct rs_net net = {.member = r,
-                             .peer = (int32_t)(1 - r),
-                             .send_ns = r ? 40 * MS : 10 * MS,
-                             .sent = 100,
-                             .sent_bytes = 100 << 16};
-        rs_model_net(&model, &net);
-        fine(RS_OK);
-    }
-    look(&view);
-    struct rs_matrix m;
-    rs_matrix_find(&m, &view, &everything, RS_TIME_NONE);
-    fine(RS_OK);
-    assert_int_equal(m.nslow, 1);
-    assert_int_equal(m.slow[0].scope, RS_SLOW_LINK);
-    assert_int_equal(m.rows[m.slow[0].row].rank, 1);
-    assert_true(m.slow[0].slower > 3.99 && m.slow[0].slower < 4.01);
-    rs_matrix_free(&m);
-}
-
-/* A ring over 8 ranks on 4 hosts: the link from 3 to 4 takes four times as long for a byte. Its sender has other links, so
- * it is the link; where all links of a sender are slow, it is the sender. */
-static void test_slow_links(void **state)
-{
-    (void)state;
-    make_job(4, 2, 1 * US);
-    uint32_t world = make_comm(1, 0, 1, 8);
-    (void)world;
-    for (int k = 0; k < 2; k++) { /* second: all links of rank 3 are slow */
-        model.nnets = 0;
-        for (uint32_t r = 0; r < 8; r++)
-            for (uint32_t far = 1; far < 8; far += 2) {
-                uint32_t peer = (r + far) % 8;
-                bool slow = r == 3 && (k || peer == 4);
-                struct rs_net net = {.member = r,
-                                     .peer = (int32_t)peer,
-                                     .send_ns = slow ? 40 * MS : 10 * MS + r * 100 * US,
-                                     .credit_ns = 7,
-                                     .sent = 100,
-                                     .sent_bytes = 100 << 16};
-                rs_model_net(&model, &net);
-                fine(RS_OK);
-                rs_model_net(&model, &net);
-                fine(RS_OK); /* two spans are one row */
-            }
-        rs_view_free(&view);
-        look(&view);
-        struct rs_matrix m;
-        rs_matrix_find(&m, &view, &everything, RS_TIME_NONE);
-        fine(RS_OK);
-        assert_int_equal(m.nrows, 32);
-        assert_int_equal(m.nslow, 1);
-        const struct rs_link_row *row = &m.rows[m.slow[0].row];
-        assert_int_equal(row->rank, 3);
-        assert_int_equal(row->messages, 200);
-        assert_int_equal(row->credit_ns, 14);
-        assert_int_equal(m.slow[0].scope, k ? RS_SLOW_SENDER : RS_SLOW_LINK);
-        assert_int_equal(m.slow[0].links, k ? 4 : 1);
-        if (!k) assert_int_equal(row->peer, 4);
-        assert_true(m.slow[0].slower > 3.7 && m.slow[0].slower < 4);
-        rs_matrix_free(&m);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_one_row, forget),          cmocka_unit_test(test_early_leavers),
-        cmocka_unit_test_teardown(test_classes, forget),          cmocka_unit_test_teardown(test_unknown_ends, forget),
-        cmocka_unit_test_teardown(test_many_sizes, forget),       cmocka_unit_test(test_quantiles),
-        cmocka_unit_test_teardown(test_slow_link_of_two, forget), cmocka_unit_test_teardown(test_slow_links, forget),
+        cmocka_unit_test_teardown(test_one_row, forget),    cmocka_unit_test(test_early_leavers),
+        cmocka_unit_test_teardown(test_classes, forget),    cmocka_unit_test_teardown(test_unknown_ends, forget),
+        cmocka_unit_test_teardown(test_many_sizes, forget), cmocka_unit_test(test_quantiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -258,6 +259,68 @@ static void test_rows(void **state)
     }
 }
 
+/* Launches 1, 2 and 3 of a communicator: each a send and a receive in one kernel. The host's clock is 1 ms ahead of the
+ * GPU's, to within 20 us. Each launch receives from (launch * 1 ms) on; `starts` are their kernels' timers. */
+static void three_launches(const int64_t starts[3], bool with_receives)
+{
+    enum { MS = 1000000, AHEAD = MS };
+    uint32_t comm, member, proc, gpu, host;
+    rs_model_host(&m, "h", "b", &host);
+    rs_model_proc(&m, &proc);
+    rs_model_gpu(&m, host, (const uint8_t[16]){1}, &gpu);
+    rs_model_comm(&m, 1, &comm);
+    rs_model_member(&m, comm, &member);
+    m.members[member].gpu = gpu;
+    m.domains[gpu].bounds = calloc(1, sizeof *m.domains[gpu].bounds);
+    for (int64_t at = 0; at < 4 * MS; at += MS / 10) rs_bounds_add_upper(m.domains[gpu].bounds, at, at + AHEAD + 20000);
+    for (uint32_t i = 0; i < 6; i++) {
+        uint32_t part;
+        rs_model_part(&m, &part);
+        rs_folds_add(&folds);
+        m.parts.member[part] = member;
+        m.parts.launch[part] = i / 2 + 1;
+        m.parts.kind[part] = i % 2 ? RS_PART_RECV : RS_PART_SEND;
+        f = rs_fold_of(&folds, part);
+        kernel(starts[i / 2], starts[i / 2] + 9000);
+        rs_folds_timer(&folds, part, i);
+        if (with_receives) proxy(AHEAD + (int64_t)(i / 2 + 1) * MS, AHEAD + (int64_t)(i / 2 + 1) * MS + 500000);
+    }
+    rs_folds_drop_stale(&folds, &m, proc);
+    rs_folds_finish(&folds, &m, false);
+}
+
+static void test_contradicted_by_receives(void **state)
+{
+    (void)state;
+    /* Launch 3 has the timers of a kernel that ran before launch 2 had received anything. */
+    three_launches((const int64_t[]){990000, 1990000, 1500000}, true);
+    for (uint32_t part = 3; part < 7; part++) assert_int_equal(m.parts.start_source[part], RS_FROM_KERNEL);
+    for (uint32_t part = 7; part < 9; part++) {
+        assert_int_equal(m.parts.start_source[part], RS_FROM_PROXY);
+        assert_int_equal(m.parts.start[part], 4000000);
+        assert_int_equal(m.parts.end[part], 4500000);
+        assert_true(m.parts.flags[part] & RS_PART_STALE);
+    }
+    assert_int_equal(m.domains[m.members[0].gpu].stale, 2);
+    for (uint64_t timer = 0; timer < 6; timer++) assert_int_equal(rs_proc_is_stale(&m.procs[0], timer), timer >= 4);
+}
+
+static void test_not_contradicted(void **state)
+{
+    (void)state;
+    /* Launch 3 starts 15 us before launch 2 is seen to receive: within the error of the clocks. */
+    three_launches((const int64_t[]){990000, 1990000, 1985000}, true);
+    for (uint32_t part = 3; part < 9; part++) assert_int_equal(m.parts.start_source[part], RS_FROM_KERNEL);
+    assert_int_equal(m.domains[m.members[0].gpu].stale, 0);
+}
+
+static void test_without_network_events(void **state)
+{
+    (void)state;
+    three_launches((const int64_t[]){990000, 1990000, 1500000}, false);
+    for (uint32_t part = 3; part < 9; part++) assert_int_equal(m.parts.start_source[part], RS_FROM_KERNEL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -279,6 +342,9 @@ int main(void)
                                        TEST(test_runs_on),
                                        TEST(test_stop_lost),
                                        TEST(test_many),
-                                       TEST(test_rows)};
+                                       TEST(test_rows),
+                                       TEST(test_contradicted_by_receives),
+                                       TEST(test_not_contradicted),
+                                       TEST(test_without_network_events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

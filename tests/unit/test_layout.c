@@ -244,6 +244,31 @@ static void test_interleaved(void **state)
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(rs_job_layout_stage(&layout, i), i);
 }
 
+/* Pairs of neighbours have communicators of their own, with the name of the pipeline. */
+static void pairs_of_neighbours(uint32_t step)
+{
+    (void)step;
+    for (uint32_t i = 0; i < ncomms[0]; i++) {
+        pair(comms[0][i], 0, 1);
+        pair(comms[0][i], 1, 0);
+    }
+}
+
+static void test_pairs_of_neighbours(void **state)
+{
+    (void)state;
+    make_job(1, 4, 0);
+    ncomms[0] = 3;
+    for (int i = 0; i < 3; i++) {
+        comms[0][i] = make_comm(1 + (uint64_t)i, i, 1, 2);
+        model.comms[comms[0][i]].name = "pp:1";
+    }
+    run(10, pairs_of_neighbours);
+    expect(0, 4, 0, 0, 0);
+    assert_string_equal(dimension_of(0), "pp");
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(rs_job_layout_stage(&layout, i), model.ranks[i].number);
+}
+
 /* A ring in one direction may be contexts, or a program's own. */
 static void ring(uint32_t step)
 {
@@ -391,7 +416,7 @@ static void test_gathers(void **state)
 static void experts(uint32_t step)
 {
     gradients(step);
-    coll(comms[0][0], "AlltoAll", 4096 + 64 * (step % 3));
+    for (uint64_t i = 0; i < 8; i++) coll(comms[0][0], "AlltoAll", 4096 + 64 * (8 * step + i));
 }
 
 static void test_experts(void **state)
@@ -405,20 +430,31 @@ static void test_experts(void **state)
     assert_string_equal(layout.text, "4 ranks = dp 4, ep 4 inside dp, from operations");
 }
 
-static void even_experts(uint32_t step)
+/* Sizes that come again in each step are the program's; few that change may be sparse features. */
+static void program_sizes(uint32_t step)
 {
     gradients(step);
-    coll(comms[0][0], "AlltoAll", 4096);
+    for (uint64_t i = 0; i < 8; i++) coll(comms[0][0], "AlltoAll", 4096 + 64 * i);
 }
 
-static void test_even_all_to_all(void **state)
+static void sparse_features(uint32_t step)
+{
+    gradients(step);
+    for (uint64_t i = 0; i < 3; i++) coll(comms[0][0], "AlltoAll", 4096 + 64 * (8 * step + i));
+}
+
+static void test_other_all_to_alls(void **state)
 {
     (void)state;
-    make_job(1, 4, 0);
-    make_groups(0, 4, 1, NULL);
-    make_groups(1, 2, 1, NULL);
-    run(10, even_experts);
-    expect(0, 0, 4, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        make_job(1, 4, 0);
+        make_groups(0, 4, 1, NULL);
+        make_groups(1, 2, 1, NULL);
+        run(10, i ? program_sizes : sparse_features);
+        expect(0, 0, 4, 0, 0);
+        forget(NULL);
+    }
+    make_job(1, 1, 0);
 }
 
 int main(void)
@@ -430,6 +466,7 @@ int main(void)
         cmocka_unit_test_teardown(test_contradiction, forget),
         cmocka_unit_test_teardown(test_in_world, forget),
         cmocka_unit_test_teardown(test_interleaved, forget),
+        cmocka_unit_test_teardown(test_pairs_of_neighbours, forget),
         cmocka_unit_test_teardown(test_ring, forget),
         cmocka_unit_test_teardown(test_exchange, forget),
         cmocka_unit_test_teardown(test_gradients, forget),
@@ -439,7 +476,7 @@ int main(void)
         cmocka_unit_test_teardown(test_hybrid, forget),
         cmocka_unit_test_teardown(test_gathers, forget),
         cmocka_unit_test_teardown(test_experts, forget),
-        cmocka_unit_test_teardown(test_even_all_to_all, forget),
+        cmocka_unit_test_teardown(test_other_all_to_alls, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Sums of network steps by state, exactly; spans that double and merge without losing anything; whose work it was. */
+/* Sums of network steps by state, exactly; spans that double and merge without losing anything; samples of messages; whose
+ * work it was. */
 #include "import/network.h"
 
 #include <setjmp.h>
@@ -300,6 +301,141 @@ static void test_merging(void **state)
     rs_network_free(&net);
 }
 
+/* ---- samples of messages ---- */
+
+static void send(struct rs_network *net, struct rs_cell *cell, int32_t peer, uint64_t bytes, int64_t ns, int64_t now)
+{
+    row_at(net, cell, 1, peer, now);
+    rs_network_message(net, cell, &(struct rs_message){1, peer, true, bytes, ns, now});
+}
+
+static int by_ns(const void *one, const void *other)
+{
+    uint32_t x = *(const uint32_t *)one, y = *(const uint32_t *)other;
+    return x < y ? -1 : x > y;
+}
+
+static double median_of(const struct rs_net_sample *s)
+{
+    uint32_t list[RS_NET_SAMPLE];
+    memcpy(list, s->ns, sizeof list);
+    qsort(list, s->n, sizeof *list, by_ns);
+    return ((double)list[(s->n - 1) / 2] + list[s->n / 2]) / 2;
+}
+
+/* Few messages are all there, in order; sizes and directions apart. */
+static void test_few_messages(void **state)
+{
+    (void)state;
+    struct rs_network net = {0};
+    struct rs_cell cell = {0};
+    for (int i = 0; i < 10; i++) send(&net, &cell, 2, 4096 + 100 * (uint64_t)i, 1000 + i, HOST + i);
+    send(&net, &cell, 2, 8192, 7, HOST + 20);
+    send(&net, &cell, 2, 4096, 1010, HOST + 21);
+    send(&net, &cell, 2, 0, 5, HOST + 22); /* nothing was sent */
+    send(&net, &cell, 2, 4096, -5, HOST + 23); /* damaged */
+    rs_network_message(&net, &cell, &(struct rs_message){1, 2, false, 65536, 9, HOST + 24});
+    rs_network_finish(&net, &m);
+    assert_int_equal(m.nnet_samples, 3 + 1 + 1);
+    uint32_t at = 0, sizes[] = {4, 4, 3, 1, 1};
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct rs_net_sample *s = &m.net_samples[i];
+        assert_int_equal(s->n, sizes[i]);
+        assert_int_equal(s->messages, sizes[i]);
+        assert_int_equal(s->member, 1);
+        assert_int_equal(s->peer, 2);
+        assert_int_equal(s->size, i < 3 ? 12 : i == 3 ? 13 : 16);
+        assert_int_equal(s->sent, i < 4);
+        for (uint32_t k = 0; i < 3 && k < s->n; k++) assert_int_equal(s->ns[k], 1000 + at++);
+    }
+    assert_int_equal(m.net_samples[1].from, HOST + 4);
+    assert_int_equal(m.net_samples[1].to, HOST + 7);
+    rs_network_free(&net);
+}
+
+/* Many messages: bounded, all counted, and the medians of blocks are those of their messages, within 2 % in the mean over
+ * all blocks. Messages become slower over time and vary from one to three times as long; of every four the first takes
+ * another four times as long (a pattern), so that the median is at two thirds of the others. */
+static void test_many_messages(void **state)
+{
+    (void)state;
+    enum { FLOWS = 30, MESSAGES = 20000 };
+    struct rs_network net = {0};
+    uint64_t x = 88172645463325252;
+    for (int32_t flow = 0; flow < FLOWS; flow++) {
+        struct rs_cell cell = {0};
+        for (int i = 0; i < MESSAGES; i++) {
+            x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+            double ns = (10000 + i / 2.0) * (1 + 2 * (double)(x >> 11) / 9007199254740992.0);
+            send(&net, &cell, flow, 65536, (int64_t)(i % 4 ? ns : 4 * ns), HOST + i * 1000);
+        }
+    }
+    rs_network_finish(&net, &m);
+    assert_true(m.nnet_samples >= 16 * FLOWS && m.nnet_samples <= 32 * FLOWS);
+    uint64_t messages = 0;
+    double error = 0;
+    for (uint32_t i = 0; i < m.nnet_samples; i++) {
+        const struct rs_net_sample *s = &m.net_samples[i];
+        if (i && s->peer != s[-1].peer) messages = 0;
+        double middle = (double)messages + (double)s->messages / 2;
+        double median = (10000 + middle / 2) * (1 + 2 * 2 / 3.0);
+        error += (median_of(s) / median - 1) / m.nnet_samples;
+        messages += s->messages;
+        if (i + 1 == m.nnet_samples || s->peer != s[1].peer) assert_int_equal(messages, MESSAGES);
+    }
+    if (error < -0.02 || error > 0.02) fail_msg("medians are off by %.1f %%", 100 * error);
+    rs_network_free(&net);
+}
+
+/* Fewer blocks for each of many flows. */
+static void test_many_samples(void **state)
+{
+    (void)state;
+    struct rs_network net = {0};
+    enum { FLOWS = 1000, EACH = 200 };
+    for (int i = 0; i < EACH; i++)
+        for (int32_t peer = 0; peer < FLOWS; peer++) {
+            struct rs_cell cell = {0};
+            send(&net, &cell, peer, 1024, 5000, HOST + i);
+        }
+    rs_network_finish(&net, &m);
+    assert_true(m.nnet_samples <= 10 * FLOWS);
+    uint64_t messages = 0;
+    for (uint32_t i = 0; i < m.nnet_samples; i++) messages += m.net_samples[i].messages;
+    assert_int_equal(messages, FLOWS * EACH);
+    rs_network_free(&net);
+}
+
+/* Steps of sends to a peer that was ready, and of receives; not those that waited for the peer's credit. */
+static void test_ready(void **state)
+{
+    (void)state;
+    start_op(50, coll, PID, 8, true);
+    start_op(51, coll, PID, 9, false);
+    for (uint64_t i = 0; i < 3; i++) {
+        int64_t at = (int64_t)i * 100000, credit = i == 1 ? 6000 : 4000;
+        start_step(60 + i, 50, i, at);
+        set_state(60 + i, RS_ST_STEP_SEND_GPU_WAIT, 0, at + 1);
+        set_state(60 + i, RS_ST_STEP_SEND_PEER_WAIT, 0, at + 20000);
+        set_state(60 + i, RS_ST_STEP_SEND_WAIT, 4096, at + 20000 + credit);
+        leave(60 + i, at + 50000 + credit);
+        start_step(70 + i, 51, i, at);
+        set_state(70 + i, RS_ST_STEP_RECV_WAIT, 0, at + 2);
+        set_state(70 + i, RS_ST_STEP_RECV_FLUSH_WAIT, 4096, at + 2 + 700);
+        leave(70 + i, at + 90000);
+    }
+    rs_network_finish(&p.network, &m);
+    assert_int_equal(m.nnet_samples, 2);
+    const struct rs_net_sample *out = &m.net_samples[m.net_samples[0].sent ? 0 : 1],
+                               *in = &m.net_samples[m.net_samples[0].sent ? 1 : 0];
+    assert_true(out->sent && !in->sent);
+    assert_int_equal(out->messages, 2);
+    assert_int_equal(out->peer, 8);
+    assert_true(out->ns[0] == 30000 && out->ns[1] == 30000);
+    assert_int_equal(in->messages, 3);
+    assert_int_equal(in->ns[2], 700);
+}
+
 /* Many flows at once are not merged away. */
 static void test_many_flows(void **state)
 {
@@ -335,8 +471,10 @@ static void test_anew(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_states),  TEST(test_backwards),   TEST(test_polled),
-                                       TEST(test_whose),   TEST(test_many_owners), TEST(test_spans),
-                                       TEST(test_merging), TEST(test_many_flows),  TEST(test_anew)};
+    const struct CMUnitTest tests[] = {TEST(test_states),       TEST(test_backwards),     TEST(test_polled),
+                                       TEST(test_whose),        TEST(test_many_owners),   TEST(test_spans),
+                                       TEST(test_merging),      TEST(test_many_flows),    TEST(test_anew),
+                                       TEST(test_few_messages), TEST(test_many_messages), TEST(test_many_samples),
+                                       TEST(test_ready)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

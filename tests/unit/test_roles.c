@@ -169,6 +169,27 @@ static void test_late_group(void **state)
     assert_string_equal(text(), "0000");
 }
 
+/* Two equal groups, of which one has a barrier in two steps of ten. */
+static void extra_barriers(uint32_t step)
+{
+    for (int i = 0; i < 4; i++) {
+        coll(groups[0], "AllReduce", 1 << 16);
+        coll(groups[1], "AllReduce", 1 << 16);
+    }
+    if (step == 2 || step == 7) coll(groups[0], "AllReduce", 1);
+}
+
+static void test_extra_barriers(void **state)
+{
+    (void)state;
+    make_job(1, 4, 0);
+    groups[0] = make_comm(1, 0, 1, 2);
+    groups[1] = make_comm(2, 2, 1, 2);
+    run(10, extra_barriers);
+    find(NULL);
+    assert_string_equal(text(), "0000");
+}
+
 /* Four stages, two replicas; ranks 0 1 | 2 3 | 4 5 | 6 7. */
 static void pipeline(uint32_t step)
 {
@@ -297,6 +318,29 @@ static void test_experts_and_roots(void **state)
     assert_string_equal(text(), "00122");
 }
 
+/* Tokens of experts: who sends to whom depends on the data. Rank 0 receives the most. */
+static void uneven_experts(uint32_t step)
+{
+    uint32_t op = new_op(world, RS_OP_FANOUT, step % 2 ? "SendRecv" : "AlltoAll", 4096 + step);
+    for (int32_t i = 0; i < 5; i++)
+        for (int32_t peer = 0; peer < 5; peer++) {
+            if (peer == i) continue;
+            if (!peer || (step + (uint32_t)(7 * i + peer)) % 3) side(op, world, i, peer, true);
+            if (!i || (step + (uint32_t)(7 * peer + i)) % 3) side(op, world, i, peer, false);
+        }
+    now += 10 * US;
+}
+
+static void test_uneven_experts(void **state)
+{
+    (void)state;
+    make_job(1, 5, 0);
+    world = make_comm(1, 0, 1, 5);
+    run(12, uneven_experts);
+    find(NULL);
+    assert_string_equal(text(), "00000");
+}
+
 /* Roots that take turns, not exactly evenly, are equals. */
 static void turns(uint32_t step)
 {
@@ -390,11 +434,13 @@ int main(void)
         cmocka_unit_test_teardown(test_data_parallel, forget),
         cmocka_unit_test_teardown(test_windows_and_losses, forget),
         cmocka_unit_test_teardown(test_late_group, forget),
+        cmocka_unit_test_teardown(test_extra_barriers, forget),
         cmocka_unit_test_teardown(test_stages, forget),
         cmocka_unit_test_teardown(test_two_stages, forget),
         cmocka_unit_test_teardown(test_rings, forget),
         cmocka_unit_test_teardown(test_one_sided, forget),
         cmocka_unit_test_teardown(test_experts_and_roots, forget),
+        cmocka_unit_test_teardown(test_uneven_experts, forget),
         cmocka_unit_test_teardown(test_turns, forget),
         cmocka_unit_test_teardown(test_uneven_layers, forget),
         cmocka_unit_test_teardown(test_without_steps, forget),

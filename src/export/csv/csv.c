@@ -1,4 +1,4 @@
-/* CSV: one table a file, of operations, of each rank in each operation, or of events. */
+/* CSV: one table per file, of operations, of each rank in each operation, or of events; and the types of their columns. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +122,8 @@ struct state {
     uint64_t next; /* no event of the process has this number or a higher one */
 };
 
+static const char *const table_names[] = {"operations", "ranks", "events", "schema", NULL};
+
 /* ---- operations: as `ops --json` ---- */
 
 static enum rs_status operations(struct state *s, struct rs_err *err)
@@ -143,11 +145,12 @@ static enum rs_status operations(struct state *s, struct rs_err *err)
 
 /* ---- each rank in each operation ---- */
 
+/* What says which operation a rank is in. */
+static const struct rs_out_columns which = {
+    {&RS_OP_FIELD(op), &RS_OP_FIELD(comm), &RS_OP_FIELD(func), &RS_OP_FIELD(seq)}, 4};
+
 static enum rs_status ranks(struct state *s, struct rs_err *err)
 {
-    /* What says which operation it is in. */
-    static const struct rs_out_columns which = {
-        {&RS_OP_FIELD(op), &RS_OP_FIELD(comm), &RS_OP_FIELD(func), &RS_OP_FIELD(seq)}, 4};
     const struct rs_timeline *t = s->x->timeline;
     struct rs_op_row op = {.m = t->model};
     (void)err;
@@ -279,11 +282,62 @@ static enum rs_status events(struct state *s, struct rs_err *err)
     return RS_OK;
 }
 
+static enum rs_status schema(struct state *s, struct rs_err *err);
+
+/* In step with their names. */
+static const struct {
+    enum rs_status (*write)(struct state *s, struct rs_err *err);
+    const struct rs_out_columns *before; /* columns in front of the table's own; NULL: none */
+    const struct rs_out_table *fields; /* NULL: none */
+} tables[] = {{operations, NULL, &rs_out_operation},
+              {ranks, &which, &rs_out_op_rank},
+              {events, NULL, &rs_out_event},
+              {schema, NULL, NULL}};
+
+/* ---- the types of all columns ---- */
+
+/* As DuckDB and pandas call them. Integers of pandas are those that may be unknown; a list is text: "a;b". */
+static const struct {
+    const char *duckdb, *pandas;
+} types[] = {
+    [RS_OUT_ANY] = {"VARCHAR", "string"},   [RS_OUT_INT] = {"BIGINT", "Int64"},
+    [RS_OUT_UINT] = {"UBIGINT", "UInt64"},  [RS_OUT_DOUBLE] = {"DOUBLE", "float64"},
+    [RS_OUT_BOOL] = {"BOOLEAN", "boolean"}, [RS_OUT_HEX] = {"VARCHAR", "string"},
+    [RS_OUT_TEXT] = {"VARCHAR", "string"},  [RS_OUT_NUMBERS] = {"VARCHAR", "string"},
+    [RS_OUT_TEXTS] = {"VARCHAR", "string"}, [RS_OUT_OBJECT] = {"VARCHAR", "string"},
+    [RS_OUT_ROWS] = {"VARCHAR", "string"},
+};
+
+static const char *const units[RS_OUT_UNITS] = {
+    [RS_OUT_PLAIN] = "",   [RS_OUT_NS] = "ns",       [RS_OUT_BYTES] = "bytes",
+    [RS_OUT_GBS] = "GB/s", [RS_OUT_SHARE] = "share", [RS_OUT_PPM] = "ppm"};
+
+static void put_types(struct rs_csv *c, const char *table, const struct rs_out_columns *columns)
+{
+    for (uint32_t i = 0; i < columns->n; i++) {
+        const struct rs_out_field *f = columns->all[i];
+        const char *const cells[] = {
+            table, f->name, types[f->type].duckdb, types[f->type].pandas, units[f->unit], f->doc ? f->doc : ""};
+        for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) rs_csv_value(c, rs_v_text(cells[k]));
+        rs_csv_line(c);
+    }
+}
+
+static enum rs_status schema(struct state *s, struct rs_err *err)
+{
+    static const char *const names[] = {"table", "column", "duckdb", "pandas", "unit", "text"};
+    (void)err;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) rs_csv_value(&s->csv, rs_v_text(names[i]));
+    rs_csv_line(&s->csv);
+    for (size_t i = 0; tables[i].fields; i++) {
+        rs_out_columns_make(&s->columns, tables[i].fields, RS_IN_CSV);
+        if (tables[i].before) put_types(&s->csv, table_names[i], tables[i].before);
+        put_types(&s->csv, table_names[i], &s->columns);
+    }
+    return RS_OK;
+}
+
 /* ---- the exporter ---- */
-
-static const char *const table_names[] = {"operations", "ranks", "events", NULL};
-
-static enum rs_status (*const tables[])(struct state *s, struct rs_err *err) = {operations, ranks, events};
 
 static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 {
@@ -294,7 +348,7 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     s->x = x;
     rs_csv_to_file(&s->csv, x->file, x->name);
     rs_arguments_init(&s->args);
-    return tables[table](s, err);
+    return tables[table].write(s, err);
 }
 
 static enum rs_status end(struct rs_export *x, struct rs_err *err)
@@ -318,7 +372,7 @@ static void release(struct rs_export *x)
 
 const struct rs_exporter rs_exporter_csv = {
     .name = "csv",
-    .what = "a table: operations, or --table ranks, --table events",
+    .what = "a table: operations, or --table ranks, events, schema (types of all columns)",
     .suffixes = ".csv",
     .output = RS_EXPORT_STREAM,
     .tables = table_names,

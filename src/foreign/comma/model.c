@@ -8,6 +8,7 @@
 #include "base/mix.h"
 #include "foreign/formats.h"
 #include "foreign/torch.h"
+#include "import/network.h"
 
 /* From the first to the last proxy operation of an operation. */
 struct span {
@@ -19,7 +20,7 @@ struct work {
     const struct rs_comma *file;
     uint32_t proc;
     struct rs_map members; /* communicator and rank -> member */
-    struct rs_map nets; /* member and peer -> row of the network */
+    struct rs_network network;
     struct span *spans; /* by operation */
     uint32_t *order; /* operations by time */
 };
@@ -124,18 +125,6 @@ static void add_op(struct work *w, uint32_t index)
 
 /* ---- the network ---- */
 
-static void net_row(struct work *w, uint32_t member, const struct rs_comma_proxy *x, uint32_t *row)
-{
-    uint64_t *at;
-    rs_map_at(&w->nets, (uint64_t)member << 32 | (uint32_t)x->peer, RS_NONE, &at);
-    if (*at == RS_NONE) {
-        struct rs_net net = {.member = member, .peer = (int32_t)x->peer, .from = x->start_ns, .to = x->start_ns};
-        rs_model_net(w->m, &net);
-        *at = w->m->nnets - 1;
-    }
-    *row = (uint32_t)*at;
-}
-
 /* What a step took; 0 where that is unknown or impossible. */
 static int64_t took(int64_t from, int64_t to)
 {
@@ -148,20 +137,31 @@ static void add_some(int64_t *sum, int64_t more)
 }
 
 /* A send waits for its turn in the peer's queue until it is ready, and is on the network from there on. */
-static void add_step(struct rs_net *net, const struct rs_comma_step *s, bool send)
+static void add_step(struct work *w, uint32_t member, const struct rs_comma_proxy *x, const struct rs_comma_step *s)
 {
-    uint64_t bytes = s->bytes > 0 ? (uint64_t)s->bytes : 0;
-    if (send) {
+    struct rs_cell cell = {0};
+    struct rs_net *net;
+    struct rs_message message = {.member = member,
+                                 .peer = (int32_t)x->peer,
+                                 .sent = x->send,
+                                 .bytes = s->bytes > 0 ? (uint64_t)s->bytes : 0,
+                                 .end = s->end_ns};
+    rs_network_row(&w->network, &cell, member, message.peer, s->end_ns >= 0 ? s->end_ns : x->start_ns, &net);
+    if (x->send) {
         int64_t ready = s->fifo_ready_ns >= s->start_ns ? s->fifo_ready_ns : s->start_ns;
+        message.ns = took(ready, s->end_ns);
         add_some(&net->credit_ns, took(s->start_ns, ready));
-        add_some(&net->send_ns, took(ready, s->end_ns));
-        net->sent_bytes += bytes;
+        add_some(&net->send_ns, message.ns);
+        net->sent_bytes += message.bytes;
         net->sent++;
+        if (took(s->start_ns, ready) > RS_NET_READY_NS) return;
     } else {
-        add_some(&net->recv_ns, took(s->start_ns, s->end_ns));
-        net->received_bytes += bytes;
+        message.ns = took(s->start_ns, s->end_ns);
+        add_some(&net->recv_ns, message.ns);
+        net->received_bytes += message.bytes;
         net->received++;
     }
+    if (message.ns > 0) rs_network_message(&w->network, &cell, &message);
 }
 
 /* Only of operations: without one, the communicator of its peer is unknown. */
@@ -169,14 +169,9 @@ static void add_net(struct work *w, const struct rs_comma_proxy *x)
 {
     if (x->op >= w->file->n_ops || !x->steps || x->peer < 0 || x->peer >= INT32_MAX || x->start_ns < 0) return;
     const struct rs_comma_op *op = &w->file->ops[x->op];
-    uint32_t member, row;
+    uint32_t member;
     find_member(w, op->comm, op->rank, &member);
-    net_row(w, member, x, &row);
-    struct rs_net *net = &w->m->nets[row];
-    int64_t end = after(x->start_ns, x->dur_ns);
-    if (x->start_ns < net->from) net->from = x->start_ns;
-    if (end > net->to) net->to = end;
-    for (uint32_t i = 0; i < x->steps; i++) add_step(net, &w->file->steps[x->first_step + i], x->send);
+    for (uint32_t i = 0; i < x->steps; i++) add_step(w, member, x, &w->file->steps[x->first_step + i]);
 }
 
 /* ---- the whole file ---- */
@@ -209,6 +204,7 @@ static enum rs_status fill(struct work *w, const char *path, struct rs_err *err)
     qsort_r(w->order, f->n_ops, sizeof *w->order, by_time, f->ops);
     for (uint32_t i = 0; i < f->n_ops; i++) add_op(w, w->order[i]);
     for (uint32_t i = 0; i < f->n_proxies; i++) add_net(w, &f->proxies[i]);
+    rs_network_finish(&w->network, w->m);
     return RS_OK;
 }
 
@@ -223,7 +219,7 @@ enum rs_status rs_comma_to_model(struct rs_model *m, const struct rs_comma *file
     free(w.spans);
     free(w.order);
     rs_map_free(&w.members);
-    rs_map_free(&w.nets);
+    rs_network_free(&w.network);
     return status;
 }
 

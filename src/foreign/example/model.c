@@ -34,6 +34,7 @@ struct work {
     int64_t zero; /* GPU ns that are taken off all timers */
     struct rs_folds folds;
     struct rs_network network;
+    const struct rs_example_event *credit; /* the latest wait for a peer's credit */
     struct rs_timers *timers; /* by member */
     struct kernel *kernels;
     uint32_t nkernels, cap_kernels;
@@ -151,6 +152,24 @@ static int64_t spent(const struct rs_example_event *e)
     return ns < 0 || ns > MOST_SPENT ? 0 : ns;
 }
 
+/* A dump has the bytes of proxy operations only: its steps have the mean. */
+static void add_message(struct work *w, struct rs_cell *cell, const struct rs_example_event *proxy,
+                        const struct rs_example_event *e, uint32_t member)
+{
+    bool sent = e->net.wait == RS_EX_SEND_WAIT;
+    const struct rs_example_event *credit = w->credit;
+    if (sent && credit && credit->parent == e->parent && credit->net.step == e->net.step &&
+        spent(credit) > RS_NET_READY_NS)
+        return;
+    struct rs_message x = {.member = member,
+                           .peer = proxy->proxy.peer,
+                           .sent = sent,
+                           .bytes = proxy->proxy.steps > 0 ? proxy->proxy.bytes / (uint32_t)proxy->proxy.steps : 0,
+                           .ns = spent(e),
+                           .end = e->end};
+    rs_network_message(&w->network, cell, &x);
+}
+
 static void add_wait(struct work *w, const struct rs_example *d, const struct rs_example_event *e, uint32_t member)
 {
     const struct rs_example_event *proxy = e->parent != RS_NONE ? &d->events[e->parent] : NULL;
@@ -160,14 +179,19 @@ static void add_wait(struct work *w, const struct rs_example *d, const struct rs
     rs_network_row(&w->network, &cell, member, proxy->proxy.peer, e->end, &row);
     switch (e->net.wait) {
     case RS_EX_SEND_GPU_WAIT: row->gpu_ns += spent(e); break;
-    case RS_EX_SEND_PEER_WAIT: row->credit_ns += spent(e); break;
+    case RS_EX_SEND_PEER_WAIT:
+        row->credit_ns += spent(e);
+        w->credit = e;
+        break;
     case RS_EX_SEND_WAIT:
         row->send_ns += spent(e);
         row->sent++;
+        add_message(w, &cell, proxy, e, member);
         break;
     case RS_EX_RECV_WAIT:
         row->recv_ns += spent(e);
         row->received++;
+        add_message(w, &cell, proxy, e, member);
         break;
     case RS_EX_RECV_FLUSH_WAIT: row->flush_ns += spent(e); break;
     case RS_EX_RECV_GPU_WAIT: row->consume_ns += spent(e); break;
@@ -194,6 +218,7 @@ static void add_network(struct work *w)
 {
     for (uint32_t k = 0; k < w->row->n; k++) {
         const struct rs_example *d = dump_of(w, k);
+        w->credit = NULL;
         for (uint32_t i = 0; i < d->n; i++) {
             const struct rs_example_event *e = &d->events[i];
             if (e->kind != RS_EX_PROXY_OP && e->kind != RS_EX_NET) continue;

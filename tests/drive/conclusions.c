@@ -1,0 +1,239 @@
+/* How often reports of generated runs are right: conclusions DIR clean|late|idle|link FROM COUNT [CASE]
+ *
+ *   clean  nothing is wrong: whether anyone is named, by workload and by shape of noise
+ *   late   8 ranks, one of them late by 100 or 300 us per step: whether that rank is named, and others
+ *   idle   a pipeline in which one rank is late by less than the others wait anyway: nobody is named
+ *
+ * Run i has the seed FROM + i. Runs are written into DIR, read, joined and reported in this process. Prints one line for
+ * each case, with the upper end of the 95 % interval of the share, and what was said in the runs that were wrong. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyse/stragglers.h"
+#include "base/mix.h"
+#include "conclude/report.h"
+#include "gen/gen.h"
+#include "import/import.h"
+#include "join/join.h"
+
+static const char *const noises[] = {"default", "gauss", "folded", "tails",  "slices",  "bursts",
+                                     "host",    "bias",  "ranks",  "jitter", "overlap", "pauses"};
+enum { NOISES = sizeof noises / sizeof *noises, STEPS = 30 };
+
+static void die(const struct rs_err *err)
+{
+    fprintf(stderr, "conclusions: %s\n", err->msg);
+    exit(1);
+}
+
+/* ---- runs ---- */
+
+static void add_noise(struct rs_gen_config *c, unsigned kind, uint64_t random)
+{
+    static const struct rs_gen_variation shapes[] = {
+        [RS_GEN_GAUSS] = {RS_GEN_GAUSS, 50, 0, 0},      [RS_GEN_FOLDED] = {RS_GEN_FOLDED, 50, 0, 0},
+        [RS_GEN_TAILS] = {RS_GEN_TAILS, 50, 0.05, 0},   [RS_GEN_SLICES] = {RS_GEN_SLICES, 4000, 0.02, 0},
+        [RS_GEN_BURSTS] = {RS_GEN_BURSTS, 200, 0.2, 5}, [RS_GEN_HOST] = {RS_GEN_HOST, 50, 0, 0},
+    };
+    static const double biases[] = {5, 10, 20};
+    if (kind >= 1 && kind <= RS_GEN_SHAPES) c->noise[c->nnoise++] = shapes[kind - 1];
+    if (kind == 7) c->bias_us = biases[random % 3];
+    if (kind == 8) c->rank_noise = 0.002;
+    if (kind == 9) c->jitter_us = 20, c->tails = 0.05;
+    if (kind == 10) c->overlap = c->workload == RS_GEN_DDP || c->workload == RS_GEN_TPDP;
+    if (kind == 11) {
+        c->pauses[c->npauses++] = (struct rs_gen_pause){RS_GEN_WARM_UP, -1, 3, 50e3};
+        c->pauses[c->npauses++] = (struct rs_gen_pause){RS_GEN_PROFILER, -1, 10, 100e3};
+        c->pauses[c->npauses++] = (struct rs_gen_pause){RS_GEN_PAUSE, (int)(random % (unsigned)c->ranks), 20, 20e3};
+    }
+}
+
+static void make_clean(struct rs_gen_config *c, unsigned *noise)
+{
+    static const int sizes[] = {2, 4, 8, 8, 16, 16, 32, 64};
+    uint64_t random = rs_mix(0x636c65616eu, c->seed);
+    c->workload = (enum rs_gen_workload)(c->seed % RS_GEN_WORKLOADS);
+    c->ranks = sizes[(random >> 8) % (sizeof sizes / sizeof *sizes)];
+    bool pipelined = c->workload == RS_GEN_PIPELINE || c->workload == RS_GEN_TPPPDP;
+    if (c->workload == RS_GEN_TPPPDP && c->ranks < 8) c->ranks = 8;
+    if (pipelined) c->schedule = (enum rs_gen_schedule)((random >> 16) % RS_GEN_SCHEDULES);
+    if (c->schedule == RS_GEN_INTERLEAVED) c->microbatches = 8;
+    if (pipelined && c->ranks >= 8 && (random >> 24) % 2) c->stages = 4; /* with replicas: ranks have equals */
+    c->hosts = c->ranks < 4 ? 2 : c->ranks <= 8 ? 2 : c->ranks / 8;
+    if (c->workload == RS_GEN_MIX) c->steps = 5 * STEPS; /* its step is one of each workload */
+    *noise = (unsigned)(c->seed / RS_GEN_WORKLOADS % NOISES);
+    add_noise(c, *noise, random >> 32);
+}
+
+/* ---- reports ---- */
+
+struct seen {
+    bool right, others; /* the rank was named; anyone else was */
+    char *said;
+};
+
+static void read_run(struct rs_model *m, char *dir)
+{
+    struct rs_inputs in;
+    struct rs_err err;
+    *m = (struct rs_model){0};
+    if (rs_inputs_open(&in, &dir, 1, NULL, &err) != RS_OK) die(&err);
+    if (rs_inputs_choose(&in, RS_RUN_NEWEST, &err) != RS_OK) die(&err);
+    if (rs_import(m, &in, NULL, &err) != RS_OK) die(&err);
+    rs_model_link(m);
+    if (rs_join(m, true, &err) != RS_OK) die(&err);
+    rs_inputs_close(&in);
+}
+
+/* `late`: the rank that is late; -1: none. */
+static struct seen report(struct rs_gen_config *c, int late)
+{
+    struct rs_gen_result result;
+    struct rs_err err;
+    struct rs_model m;
+    struct rs_report r;
+    struct seen seen = {0};
+    struct rs_filter all = {0};
+    char command[4200];
+    c->no_truth = true;
+    if (mkdir(c->dir, 0700)) die(&(struct rs_err){.msg = "cannot make the folder of a run"});
+    if (rs_gen_run(c, &result, &err) != RS_OK) die(&err);
+    read_run(&m, (char *)(uintptr_t)c->dir);
+    if (rs_report_init(&r, &m, &(struct rs_report_options){.filter = &all, .network = true, .warmup = RS_NONE}, &err) !=
+        RS_OK)
+        die(&err);
+    for (uint32_t i = 0; i < r.findings.n; i++) {
+        const struct rs_finding *f = &r.findings.rows[i];
+        if (!f->named) continue;
+        bool right = f->scope == RS_SCOPE_RANK && f->kind == RS_PERSISTENT && m.ranks[f->rank_id].number == late;
+        seen.right |= right;
+        seen.others |= !right;
+    }
+    seen.said = r.nconclusion ? strdup(r.conclusion[0]) : strdup("");
+    rs_report_free(&r);
+    rs_model_free(&m);
+    snprintf(command, sizeof command, "rm -rf '%s'", c->dir);
+    if (system(command)) exit(1);
+    return seen;
+}
+
+/* ---- counting ---- */
+
+struct count {
+    uint64_t runs, hits;
+};
+
+static void print_count(const char *what, const struct count *c)
+{
+    double low, high;
+    if (!c->runs) return;
+    rs_wilson(c->hits, c->runs, &low, &high);
+    printf("%-24s %5" PRIu64 " of %5" PRIu64 " (%.1f %%; at most %.1f %%)\n", what, c->hits, c->runs,
+           100 * (double)c->hits / (double)c->runs, 100 * high);
+}
+
+static void add(struct count *c, bool hit)
+{
+    c->runs++;
+    c->hits += hit;
+}
+
+static void print_wrong(const struct rs_gen_config *c, const char *noise, const struct seen *s)
+{
+    printf("  seed %" PRIu64 " %s, %d ranks, %s: %s\n", c->seed, rs_gen_workload_names[c->workload], c->ranks, noise,
+           s->said);
+    fflush(stdout);
+}
+
+static void begin(struct rs_gen_config *c, const char *dir, uint64_t seed)
+{
+    rs_gen_config_default(c);
+    c->dir = dir;
+    c->seed = seed;
+    c->steps = STEPS;
+}
+
+static void clean(const char *dir, uint64_t from, uint64_t n, const char *only)
+{
+    struct count all = {0}, by_workload[RS_GEN_WORKLOADS] = {{0}}, by_noise[NOISES] = {{0}};
+    for (uint64_t i = from; i < from + n; i++) {
+        struct rs_gen_config c;
+        unsigned noise;
+        begin(&c, dir, i);
+        make_clean(&c, &noise);
+        if (only && strcmp(only, rs_gen_workload_names[c.workload]) && strcmp(only, noises[noise])) continue;
+        struct seen s = report(&c, -1);
+        if (s.others) print_wrong(&c, noises[noise], &s);
+        add(&all, s.others);
+        add(&by_workload[c.workload], s.others);
+        add(&by_noise[noise], s.others);
+        free(s.said);
+    }
+    for (int i = 0; i < RS_GEN_WORKLOADS; i++) print_count(rs_gen_workload_names[i], &by_workload[i]);
+    for (int i = 0; i < NOISES; i++) print_count(noises[i], &by_noise[i]);
+    print_count("clean: named", &all);
+}
+
+static void late(const char *dir, uint64_t from, uint64_t n, const char *only)
+{
+    static const enum rs_gen_workload workloads[] = {RS_GEN_DDP, RS_GEN_TPDP};
+    static const double amounts[] = {100, 300};
+    for (int w = 0; w < 2; w++)
+        for (int a = 0; a < 2; a++) {
+            struct count missed = {0}, others = {0};
+            char name[64];
+            if (only && strcmp(only, rs_gen_workload_names[workloads[w]])) continue;
+            for (uint64_t i = from; i < from + n; i++) {
+                struct rs_gen_config c;
+                begin(&c, dir, i);
+                c.workload = workloads[w];
+                c.nslow = 1;
+                c.slow[0] = (struct rs_gen_amount){(int)(rs_mix(7, i) % 8), amounts[a]};
+                struct seen s = report(&c, c.slow[0].who);
+                if (!s.right || s.others) print_wrong(&c, "default", &s);
+                add(&missed, !s.right);
+                add(&others, s.others);
+                free(s.said);
+            }
+            snprintf(name, sizeof name, "%s %.0f us: missed", rs_gen_workload_names[workloads[w]], amounts[a]);
+            print_count(name, &missed);
+            snprintf(name, sizeof name, "%s %.0f us: others", rs_gen_workload_names[workloads[w]], amounts[a]);
+            print_count(name, &others);
+        }
+}
+
+static void idle(const char *dir, uint64_t from, uint64_t n)
+{
+    struct count named = {0};
+    for (uint64_t i = from; i < from + n; i++) {
+        struct rs_gen_config c;
+        begin(&c, dir, i);
+        c.workload = RS_GEN_PIPELINE;
+        c.nslow = 1;
+        c.slow[0] = (struct rs_gen_amount){5, 300};
+        struct seen s = report(&c, -1);
+        if (s.others) print_wrong(&c, "default", &s);
+        add(&named, s.others);
+        free(s.said);
+    }
+    print_count("pipeline 300 us: named", &named);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr, "usage: conclusions DIR clean|late|idle FROM COUNT [WORKLOAD|NOISE]\n");
+        return 2;
+    }
+    char dir[4096];
+    snprintf(dir, sizeof dir, "%s/run%d", argv[1], (int)getpid());
+    uint64_t from = strtoull(argv[3], NULL, 10), n = strtoull(argv[4], NULL, 10);
+    if (!strcmp(argv[2], "clean")) clean(dir, from, n, argc > 5 ? argv[5] : NULL);
+    if (!strcmp(argv[2], "late")) late(dir, from, n, argc > 5 ? argv[5] : NULL);
+    if (!strcmp(argv[2], "idle")) idle(dir, from, n);
+    return 0;
+}
