@@ -30,6 +30,14 @@ static void resize(struct rs_map *m, size_t cap)
     free(old.slots);
 }
 
+uint32_t rs_map_number(struct rs_map *m, uint64_t key, uint32_t *count)
+{
+    uint64_t *number;
+    rs_map_at(m, key, *count, &number);
+    *count += *number == *count;
+    return (uint32_t)*number;
+}
+
 void rs_map_reserve(struct rs_map *m, size_t count)
 {
     size_t cap = m->cap == 0 ? FIRST_CAP : m->cap;

@@ -68,6 +68,9 @@ void rs_map_put(struct rs_map *m, uint64_t key, uint64_t value);
 /* *value points to the value of `key`; a new key is inserted with `initial`. */
 void rs_map_at(struct rs_map *m, uint64_t key, uint64_t initial, uint64_t **value);
 
+/* The number of `key`: keys are numbered from 0 in the order in which they come. *count: how many there are. */
+uint32_t rs_map_number(struct rs_map *m, uint64_t key, uint32_t *count);
+
 /* Makes room for `count` keys in all. */
 void rs_map_reserve(struct rs_map *m, size_t count);
 

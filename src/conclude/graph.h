@@ -79,6 +79,10 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
                    const struct rs_roles *roles);
 void rs_graph_free(struct rs_graph *g);
 
+/* The chain of each rank: which node follows upon which, and where in a step (graph_chains.c). A part of rs_graph_init(). */
+void rs_graph_chain(struct rs_graph *g, const struct rs_model *m, const struct rs_steps *steps,
+                    const struct rs_roles *roles);
+
 /* Rows 0 .. n by their number, of[row] < count (RS_NONE: left out): those of number k are result[(*first)[k] ..
  * (*first)[k + 1]), in the order of `order` (NULL: by row). Both to be freed. */
 uint32_t *rs_rows_by_number(const uint32_t *of, const uint32_t *order, uint32_t n, uint32_t count, uint32_t **first);
