@@ -181,7 +181,7 @@ static void complete(struct rs_gen_launch *l, const struct transfer *t, int64_t 
     l->transfer = t->from;
     l->net_end = t->from + (int64_t)t->move - 1000;
     l->end = end;
-    l->fed_part = t->move > 0 ? 1 - 0.875 * (t->move - t->credit) / t->move : 0;
+    l->fed_part = t->move > 0 ? 1 - 0.875 * (t->move - t->credit) / t->slow / t->move : 0;
 }
 
 /* Posts the work of a member to its proxy; NULL: nothing is recorded there. */
@@ -214,6 +214,7 @@ static struct rs_gen_launch *hand_over(struct rs_gen_job *j, const struct part *
                                                         .nchannels = self ? 0 : (uint8_t)channels};
         if (!j->cfg->net || !rs_gen_remote(j, rank, comm->ranks[k->peer])) continue;
         bool peer_there = j->fate[k->peer] == RS_GEN_STARTS, late = waits && j->ranks[comm->ranks[dst]].credit_ns > 0;
+        bool slow = t->slow > 1 && rs_gen_link_factor(j, rank, comm->ranks[k->peer]) >= t->slow;
         for (int ch = 0; ch < channels; ch++)
             l->nets[l->nnets++] =
                 (struct rs_gen_net){.parent = handle,
@@ -223,7 +224,7 @@ static struct rs_gen_launch *hand_over(struct rs_gen_job *j, const struct part *
                                     .channel = (uint8_t)((channel + ch) % j->cfg->channels),
                                     .send = k->send,
                                     .late_credit = late,
-                                    .fed_late = waits && !late,
+                                    .fed_late = (t->slow > 1 || waits) && !slow && !late,
                                     .done = peer_there ? j->cfg->net_steps : 0,
                                     .state = k->send ? RS_ST_STEP_SEND_PEER_WAIT : RS_ST_STEP_RECV_WAIT};
     }
