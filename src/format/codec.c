@@ -232,6 +232,8 @@ const void *rs_codec_encode(struct rs_codec *c, enum rs_chunk_kind kind, const u
     return words;
 }
 
+const char rs_codec_no_memory[] = "out of memory";
+
 const uint64_t *rs_codec_decode(struct rs_codec *c, const void *stored, uint32_t stored_bytes,
                                 enum rs_chunk_coding coding, uint32_t n, const char **why)
 {
@@ -245,7 +247,7 @@ const uint64_t *rs_codec_decode(struct rs_codec *c, const void *stored, uint32_t
     return *why = "it is compressed with zstd, which this build was made without", NULL;
 #else
     if (coding != RS_CODING_PLANES_ZSTD && coding != RS_CODING_ZSTD) return *why = "its coding is unknown", NULL;
-    if (!c->zd && !(c->zd = ZSTD_createDCtx())) return *why = "out of memory", NULL;
+    if (!c->zd && !(c->zd = ZSTD_createDCtx())) return *why = rs_codec_no_memory, NULL;
     bool planes = coding == RS_CODING_PLANES_ZSTD;
     size_t got = planes ? ZSTD_decompressDCtx(c->zd, c->planes, sizeof c->planes, stored, stored_bytes)
                         : ZSTD_decompressDCtx(c->zd, c->words, sizeof c->words, stored, stored_bytes);

@@ -28,6 +28,8 @@ int rs_codec_has_zstd(void);
 const void *rs_codec_encode(struct rs_codec *codec, enum rs_chunk_kind kind, const uint64_t *words, uint32_t n,
                             uint32_t *stored_bytes, enum rs_chunk_coding *coding);
 
+/* *why of rs_codec_decode() if memory ran out: the chunk is not damaged. */
+extern const char rs_codec_no_memory[];
 /* The inverse: `n` words are expected (to - from of the chunk's header). Returns them (the codec's, valid until the
  * next call), or NULL with the reason in *why. */
 const uint64_t *rs_codec_decode(struct rs_codec *codec, const void *stored, uint32_t stored_bytes,

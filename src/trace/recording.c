@@ -566,11 +566,9 @@ const uint64_t *rs_recording_words(struct rs_recording *r, struct rs_segment *p)
     const char *why = "";
     if (p->gone) return NULL;
     if (!r->codec) r->codec = rs_codec_new();
-    if (!r->codec) {
-        rs_recording_damage(r, r->path, p->offset, h->stored_bytes, "out of memory");
-        return NULL;
-    }
+    if (!r->codec) rs_memory_out();
     const uint64_t *words = rs_codec_decode(r->codec, p->stored, h->stored_bytes, h->coding, h->to - h->from, &why);
+    if (!words && why == rs_codec_no_memory) rs_memory_out();
     /* A running process may have overwritten the chunk in its ring since it was found. A truncated file reads as zeros,
      * which a raw chunk would not show. */
     bool ring = r->header.ring_end && h->kind == RS_CHUNK_EVENTS;
