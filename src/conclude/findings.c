@@ -504,7 +504,7 @@ void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
     take_compute(&w);
     if (f->compared) find_sporadic(&w);
     take_one_offs(&w);
-    qsort(f->rows, f->n, sizeof *f->rows, by_importance);
+    if (f->n) qsort(f->rows, f->n, sizeof *f->rows, by_importance);
     rs_chance_free(&w.ranks);
     rs_chance_free(&w.hosts);
     free(w.late);

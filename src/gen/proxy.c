@@ -168,7 +168,7 @@ static void arrived(struct rs_gen_proxy *p, struct rs_gen_net *n, int step)
 }
 
 #define EACH_NET(n, l)                                                                                                 \
-    for (struct rs_gen_net *n = (l)->nets, *n##_end = n + (l)->nnets; n < n##_end;                                     \
+    for (struct rs_gen_net *n = (l)->nets, *n##_end = (l)->nnets ? n + (l)->nnets : n; n < n##_end;                    \
          rs_gen_truth_note(p->truth, p->slot, n->op, p->rank, RS_GEN_LOST_NET), n++)
 
 /* Begins the network operations: as many steps as may be in flight. A receiver that is late posts none yet. */
