@@ -27,7 +27,8 @@ plant() {
 }
 
 : >"$TMP/rows"
-for seed in $(seq "${SEEDS:-1}"); do
+first=${FIRST_SEED:-1}
+for seed in $(seq "$first" $((first + ${SEEDS:-1} - 1))); do
     for us in 100 300 1000; do
         small="--hosts 2 --steps 30 --seed $seed" large="-n 32 --hosts 4 --steps 30 --seed $seed"
         who=$(((seed * 5 + us / 100) % 6 + 1)) # not the ends of a pipeline: they have no equals
