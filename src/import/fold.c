@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/room.h"
 
-enum { GRAIN_NS = 2048 }; /* timers of older GPUs have a resolution of 1,024 ns */
+enum { DOUBT_NS = 1000000 }; /* of the order of a kernel and its proxy thread; a stale timer is many launches old */
 
 void rs_folds_add(struct rs_folds *f)
 {
@@ -118,7 +118,7 @@ static bool is_contradicted(const struct rs_fold *f, const struct rs_domain *gpu
 {
     if (received == RS_TIME_NONE || !f->timers || f->kernel_start == RS_TIME_NONE || !gpu->bounds) return false;
     int64_t d = rs_bounds_near(gpu->bounds, f->kernel_start);
-    return d != RS_TIME_NONE && rs_time_minus(rs_time_minus(received, f->kernel_start), d) > GRAIN_NS;
+    return d != RS_TIME_NONE && rs_time_minus(rs_time_minus(received, f->kernel_start), d) > DOUBT_NS;
 }
 
 /* Parts are in the order of their launches. */

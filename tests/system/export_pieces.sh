@@ -97,7 +97,7 @@ ids_differ "several ranks"
 check "$data/sim-threads" 1
 
 # One that is told much later than the pieces here are long.
-gen -w ddp -n 8 --callbacks 60k
+gen -w ddp -n 8 --callbacks 60k --seed 2
 export_as $whole sqlite made whole.db
 export_as 1 sqlite made pieces.db
 told=$(sed -n 's/^ringscope export: \([0-9]*\) events have no parent or launch.*/\1/p' err)
