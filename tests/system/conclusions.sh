@@ -6,7 +6,8 @@ set -u
 # shellcheck source=tests/said.sh
 source "$(dirname "$0")/../said.sh"
 data=$(cd "$(dirname "$0")/../data" && pwd)
-seeds=${SEEDS:-1}
+seeds=${SEEDS:+$((2 * SEEDS))} # twice as many runs per seed in a sweep
+seeds=${seeds:-1}
 
 # ---- rates ----
 rates() { "$BUILD/tests/conclusions" "$TMP" "$1" 10001 "$2"; }
@@ -18,10 +19,10 @@ most() { # WHAT WHICH FILE SHARE BOUND: in a few runs one may be wrong, in many 
     awk -v h="$hits" -v n="$runs" -v u="$upper" -v s="$4" -v b="$5" 'BEGIN { exit !(h <= 1 || (h / n <= s && (n < 200 || u <= b))) }' ||
         { echo "$1: $2 $hits of $runs, at most $upper %"; cat "$TMP/$3"; bad=1; }
 }
-rates clean $((56 * seeds)) >"$TMP/clean" &
+rates clean $((28 * seeds)) >"$TMP/clean" &
 clean=$!
-rates late $((8 * seeds)) >"$TMP/late" || bad=1
-rates idle $((8 * seeds)) >"$TMP/idle" || bad=1
+rates late $((4 * seeds)) >"$TMP/late" || bad=1
+rates idle $((4 * seeds)) >"$TMP/idle" || bad=1
 wait "$clean" || { echo "clean runs: failed"; bad=1; }
 most clean named clean 0.02 2
 for workload in ddp tpdp; do
@@ -34,7 +35,7 @@ most "pipeline 300 us" named idle 0.01 100
 # Each workload by itself, where there are enough runs to say it.
 while read -r workload upper; do
     awk -v u="$upper" 'BEGIN { exit !(u <= 5) }' || { echo "clean $workload: at most $upper %"; bad=1; }
-done < <(awk -v s="$seeds" 's >= 20 && /^(ddp|tpdp|pipeline|alltoall|graph|mix|tpppdp) / { print $1, $(NF - 1) }' "$TMP/clean")
+done < <(awk -v s="$seeds" 's >= 40 && /^(ddp|tpdp|pipeline|alltoall|graph|mix|tpppdp) / { print $1, $(NF - 1) }' "$TMP/clean")
 cat "$TMP/clean" "$TMP/late" "$TMP/idle" >"${SUMMARY:-/dev/null}"
 
 # ---- real jobs ----
