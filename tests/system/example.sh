@@ -1,7 +1,6 @@
 #!/bin/bash
 # Dumps of NCCL's example profiler (tests/data/example): operations under the right ranks, ends bounded, clocks of GPUs that
 # are seconds apart; and dumps that `gen` makes, against their truth.
-# sanitizers: address
 set -u
 # shellcheck source=tests/said.sh
 source "$(dirname "$0")/../said.sh"

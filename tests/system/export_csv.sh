@@ -1,6 +1,5 @@
 #!/bin/bash
 # `export --format csv`: what sqlite3 reads from the tables is what `ops --json` and `export --format jsonl` say; quotes and formulas.
-# sanitizers: address
 set -u
 # shellcheck source=tests/said.sh
 source "$(dirname "$0")/../said.sh"

@@ -2,7 +2,6 @@
 # Exporters take a process in pieces, so that memory does not grow with it (src/timeline/pieces.h): whatever the pieces, the
 # tables of SQLite and the slices, arrows and counters of Chrome are those of the process as a whole, and on no lane
 # anything overlaps. Where a piece was closed too early, that is told, and counted right.
-# sanitizers: address
 # shellcheck disable=SC2016 # the variables are jq's
 set -u
 # shellcheck source=tests/said.sh

@@ -4,7 +4,6 @@
 # messages, collectives, parents and launches, with and without filters. Each output is read by another program (jq,
 # protoc, OTF2's reader, sqlite3), turned into the same lines, and held against those of `ops --json`.
 # What a format cannot hold is said, and held to, where it is compared.
-# sanitizers: address
 # shellcheck disable=SC2016,SC2317 # the variables are jq's; functions are called by the name of a format
 set -u
 # shellcheck source=tests/said.sh

@@ -1,6 +1,5 @@
 #!/bin/bash
 # One job that several tools saw: its operations once, with what each tool knows of them; other jobs side by side.
-# sanitizers: address
 set -u
 # shellcheck source=tests/said.sh
 source "$(dirname "$0")/../said.sh"

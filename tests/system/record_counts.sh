@@ -1,7 +1,7 @@
 #!/bin/bash
 # emitted = kept + overwritten + lost, against the driver's own count: at loads that are kept whole, and when memory or
 # the limit on disk runs out.
-# sanitizers: address, thread
+# sanitizers: thread
 # shellcheck source=tests/drive/lib.sh
 # one at a time: it loads the recorder
 source "$(dirname "$0")/../drive/lib.sh"

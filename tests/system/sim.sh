@@ -1,7 +1,7 @@
 #!/bin/bash
 # The simulator keeps its own count of every call that returned. Whatever it plays, with whichever version of the interface,
 # and however the job ends, the recordings must hold exactly that.
-# sanitizers: address, thread
+# sanitizers: thread
 set -u
 cd "${TMP:?}" || exit 1
 bad=0
