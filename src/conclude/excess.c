@@ -15,14 +15,6 @@ static int by_gap(const void *a, const void *b, void *of)
     return x < y ? -1 : x > y;
 }
 
-static uint32_t number(struct rs_map *ids, uint64_t key, uint32_t *count)
-{
-    uint64_t *id;
-    rs_map_at(ids, key, *count, &id);
-    *count += *id == *count;
-    return (uint32_t)*id;
-}
-
 static bool has_steps(const struct rs_graph *g)
 {
     for (uint32_t i = 0; i < g->nnodes; i++)
@@ -42,7 +34,7 @@ static void find_places(struct rs_excess *e, const struct rs_roles *roles, bool 
         if (!x->recorded || role == RS_NONE || (steps && x->step == RS_NONE)) continue;
         uint64_t when = steps ? (uint64_t)x->step << 32 | x->position : x->ordinal;
         uint64_t what = (uint64_t)role << 32 | x->signature;
-        e->place[i] = number(&ids, rs_mix(rs_mix(1, what), when), &e->nplaces);
+        e->place[i] = rs_map_number(&ids, rs_mix(rs_mix(1, what), when), &e->nplaces);
     }
     rs_map_free(&ids);
     e->nodes = rs_rows_by_number(e->place, NULL, g->nnodes, e->nplaces, &e->first);
@@ -65,7 +57,7 @@ static void find_series(struct rs_excess *e, bool steps)
             uint32_t i = g->by_rank[k];
             const struct rs_node *x = &g->nodes[i];
             uint64_t place = (uint64_t)(steps ? x->position : 0) << 32 | x->signature;
-            of[i] = e->place[i] == RS_NONE ? RS_NONE : number(&ids, rs_mix(rs_mix(1, r), place), &e->nseries);
+            of[i] = e->place[i] == RS_NONE ? RS_NONE : rs_map_number(&ids, rs_mix(rs_mix(1, r), place), &e->nseries);
         }
     }
     e->series_of[g->nranks] = e->nseries;

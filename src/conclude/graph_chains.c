@@ -365,6 +365,19 @@ static void align_steps(struct rs_graph *g, uint32_t *rows, uint32_t n, uint32_t
     }
 }
 
+/* Steps are in order on a rank: what begins after another step began there belongs to that one, whenever the operation
+ * began elsewhere. So a place (step, signature, position) occurs once on a rank. */
+static void keep_order(struct rs_graph *g, const uint32_t *rows, uint32_t n)
+{
+    uint32_t latest = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t *step = &g->nodes[rows[k]].step;
+        if (*step == RS_NONE) continue;
+        if (*step < latest) *step = latest;
+        latest = *step;
+    }
+}
+
 static void number_nodes(struct chaining *w, const struct rs_steps *steps)
 {
     struct rs_graph *g = w->g;
@@ -378,13 +391,17 @@ static void number_nodes(struct chaining *w, const struct rs_steps *steps)
     for (uint32_t r = 0; r < g->nranks; r++) {
         uint32_t *rows = g->by_rank + g->first[r], m = g->first[r + 1] - g->first[r];
         align_steps(g, rows, m, count);
+        keep_order(g, rows, m);
         for (uint32_t k = 0; k < m; k++) {
             struct rs_node *x = &g->nodes[rows[k]];
             uint32_t s = x->signature;
-            if (!count[s] || step[s] != x->step) within[s] = 0;
-            step[s] = x->step;
+            if (!count[s]) step[s] = RS_NONE;
+            if (step[s] != x->step && x->step != RS_NONE) {
+                step[s] = x->step;
+                within[s] = 0;
+            }
             x->ordinal = count[s]++;
-            x->position = within[s]++;
+            x->position = x->step != RS_NONE ? within[s]++ : 0;
         }
         for (uint32_t k = 0; k < m; k++) count[g->nodes[rows[k]].signature] = 0;
     }

@@ -119,11 +119,6 @@ static void cure_init(struct cure *c, struct rs_whatif *w, const bool *apart)
     for (uint32_t i = 0; i < w->graph.nnodes && !has_steps(w); i++)
         if (w->graph.nodes[i].ordinal >= c->moments) c->moments = w->graph.nodes[i].ordinal + 1;
     size_t m = (size_t)c->moments + 1;
-    const struct rs_excess *all[] = {&w->excess,
-                                     &w->any}; /* a place may occur twice in a step: damaged or lost records */
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        for (uint32_t i = 0; i < all[k]->nseries; i++)
-            if (all[k]->begin[i + 1] - all[k]->begin[i] >= m) m = (size_t)(all[k]->begin[i + 1] - all[k]->begin[i]) + 1;
     c->per_step = rs_alloc(m * sizeof *c->per_step);
     c->values = rs_alloc(m * sizeof *c->values);
     c->scratch = rs_alloc(m * sizeof *c->scratch);

@@ -370,6 +370,36 @@ static void test_positions(void **state)
     }
 }
 
+/* On rank 0 an operation of an earlier step begins after one of the next step: other ranks began it late, or it in no
+ * step at all. Still each place (step, signature, position) occurs once on a rank. */
+static void test_steps_in_order(void **state)
+{
+    (void)state;
+    enum { STEPS = 6 };
+    make_job(1, 2, 1 * US);
+    uint32_t a = make_comm(1, 0, 1, 2), b = make_comm(2, 0, 1, 2);
+    struct rs_step rows[STEPS] = {0};
+    for (int i = 0; i < STEPS; i++) {
+        int64_t t = i * 10 * MS;
+        rows[i] = (struct rs_step){.from = t, .to = t + 10 * MS, .begin = t, .end = t + 10 * MS, .mark = RS_NONE};
+        /* By its latest start the second is of the next step; rank 0 begins it before the third, which is of this one. */
+        add_coll(a, "AllReduce", 8, (const int64_t[]){t + 1 * MS, t + 1 * MS}, 1 * MS);
+        add_coll(b, "AllReduce", 8, (const int64_t[]){t + 3 * MS, t + 12 * MS}, 1 * MS);
+        add_coll(a, "AllReduce", 8, (const int64_t[]){t + 5 * MS, t + 5 * MS}, 1 * MS);
+    }
+    const struct rs_steps steps = {.rows = rows, .n = STEPS};
+    look(&view);
+    rs_graph_init(&graph, &view, &steps, NULL);
+    for (uint32_t i = 0; i < graph.nnodes; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const struct rs_node *x = &graph.nodes[i], *y = &graph.nodes[k];
+            bool same = x->rank_id == y->rank_id && x->signature == y->signature && x->position == y->position;
+            if (same && x->step != RS_NONE && x->step == y->step)
+                fail_msg("rank %u: step %u, signature %u, position %u twice", x->rank_id, x->step, x->signature,
+                         x->position);
+        }
+}
+
 /* One in twenty parts lost: refused. Not recorded of some ranks: refused, too. Not measured at all: no loss. */
 static void test_losses(void **state)
 {
@@ -505,14 +535,23 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_collectives, forget),  cmocka_unit_test_teardown(test_sends, forget),
-        cmocka_unit_test_teardown(test_exchange, forget),     cmocka_unit_test_teardown(test_fanout, forget),
-        cmocka_unit_test_teardown(test_alltoall, forget),     cmocka_unit_test_teardown(test_streams, forget),
-        cmocka_unit_test_teardown(test_resolution, forget),   cmocka_unit_test_teardown(test_pipeline, forget),
-        cmocka_unit_test_teardown(test_cycle, forget),        cmocka_unit_test_teardown(test_unknown_ends, forget),
-        cmocka_unit_test_teardown(test_positions, forget),    cmocka_unit_test(test_losses),
-        cmocka_unit_test_teardown(test_absent, forget),       cmocka_unit_test_teardown(test_hidden_compute, forget),
-        cmocka_unit_test_teardown(test_other_stream, forget), cmocka_unit_test_teardown(test_nothing, forget),
+        cmocka_unit_test_teardown(test_collectives, forget),
+        cmocka_unit_test_teardown(test_sends, forget),
+        cmocka_unit_test_teardown(test_exchange, forget),
+        cmocka_unit_test_teardown(test_fanout, forget),
+        cmocka_unit_test_teardown(test_alltoall, forget),
+        cmocka_unit_test_teardown(test_streams, forget),
+        cmocka_unit_test_teardown(test_resolution, forget),
+        cmocka_unit_test_teardown(test_pipeline, forget),
+        cmocka_unit_test_teardown(test_cycle, forget),
+        cmocka_unit_test_teardown(test_unknown_ends, forget),
+        cmocka_unit_test_teardown(test_positions, forget),
+        cmocka_unit_test_teardown(test_steps_in_order, forget),
+        cmocka_unit_test(test_losses),
+        cmocka_unit_test_teardown(test_absent, forget),
+        cmocka_unit_test_teardown(test_hidden_compute, forget),
+        cmocka_unit_test_teardown(test_other_stream, forget),
+        cmocka_unit_test_teardown(test_nothing, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
