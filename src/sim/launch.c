@@ -67,7 +67,7 @@ static size_t ring_bytes(const struct rs_sim_task *t)
 {
     size_t n = (size_t)t->comm->def->nranks;
     if (t->func == RS_SIM_ALLREDUCE) return t->bytes / n * 2 * (n - 1) + t->bytes % n;
-    if (t->func == RS_SIM_BROADCAST) return t->bytes;
+    if (t->func == RS_SIM_BROADCAST || t->func == RS_SIM_REDUCE) return t->bytes;
     return t->bytes / n * (n - 1);
 }
 
@@ -76,6 +76,13 @@ static uint64_t task_ns(const struct rs_sim_task *t)
     const struct rs_sim_plan *plan = t->comm->job->plan;
     if (!t->p2p) return rs_sim_transfer_ns(plan, ring_bytes(t), t->comm->def->nnodes > 1);
     return rs_sim_transfer_ns(plan, t->bytes, rs_sim_remote(plan, t->comm->def, t->comm->rank, t->peer));
+}
+
+/* A broadcast begins at its root, a reduction behind it, so that it ends there. */
+static int first_rank(const struct rs_sim_task *t)
+{
+    if (t->func == RS_SIM_BROADCAST) return t->root;
+    return t->func == RS_SIM_REDUCE ? (t->root + 1) % t->comm->def->nranks : -1;
 }
 
 /* The network operations of a task, at most two; returns their number. */
@@ -92,7 +99,7 @@ static int net_ops(const struct rs_sim_launch *l, const struct rs_sim_task *t, s
                               .comm = c->index,
                               .owner = c->rank,
                               .is_coll = !t->p2p,
-                              .root = t->func == RS_SIM_BROADCAST ? t->root : -1,
+                              .first = first_rank(t),
                               .op_index = t->op_index,
                               .meet = l->kernel ? l->kernel->meet : 0,
                               .work = l->kernel ? l->kernel->work : 0,
@@ -109,12 +116,12 @@ static int net_ops(const struct rs_sim_launch *l, const struct rs_sim_task *t, s
         return k;
     }
     int next = (c->rank + 1) % n, prev = (c->rank + n - 1) % n;
-    if (rs_sim_remote(plan, c->def, prev, c->rank) && c->rank != op.root) {
+    if (rs_sim_remote(plan, c->def, prev, c->rank) && c->rank != op.first) {
         out[k] = op;
         out[k].peer = prev;
         out[k++].is_send = false;
     }
-    if (rs_sim_remote(plan, c->def, c->rank, next) && next != op.root) {
+    if (rs_sim_remote(plan, c->def, c->rank, next) && next != op.first) {
         out[k] = op;
         out[k].peer = next;
         out[k++].is_send = true;

@@ -11,7 +11,7 @@ const char *const rs_sim_workload_names[RS_SIM_WORKLOADS] = {
     [RS_SIM_ALLTOALL] = "alltoall", [RS_SIM_AGGREGATE] = "aggregate",
     [RS_SIM_MULTIDEV] = "multidev", [RS_SIM_SPLIT] = "split",
     [RS_SIM_GRAPH] = "graph",       [RS_SIM_RING] = "ring",
-    [RS_SIM_MIX] = "mix",
+    [RS_SIM_FIVE] = "five",         [RS_SIM_MIX] = "mix",
 };
 
 /* Keys of rs_sim_random(), one per use. */

@@ -200,7 +200,7 @@ static bool gpu_has(const struct sim_netrun *r, const struct sub *s, int step)
     if (!r->op.is_coll || step == 0) return true;
     /* Walk back to where the ring enters this host; the GPUs between pass the data on. */
     const struct rs_sim_comm_def *def = def_of(r);
-    for (int i = 0, x = r->op.owner; i < def->nranks && x != r->op.root; i++) {
+    for (int i = 0, x = r->op.owner; i < def->nranks && x != r->op.first; i++) {
         if (atomic_load(&rs_sim_meet(r->job, r->op.comm, r->op.meet, x)->started) != r->op.meet + 1) return false;
         int prev = (x + def->nranks - 1) % def->nranks;
         if (rs_sim_remote(r->job->plan, def, prev, x)) {

@@ -79,7 +79,7 @@ struct rs_sim_netop {
     int owner, peer; /* ranks in the communicator */
     bool is_send;
     bool is_coll;
-    int root; /* of a broadcast, else -1 */
+    int first; /* rank at which a broadcast or a reduction enters the ring; -1: data goes around */
     uint64_t op_index; /* ordinal of the collective in the communicator */
     uint64_t meet; /* ordinal of its kernel there */
     uint64_t work; /* ordinal of its kernel on the owner's GPU */

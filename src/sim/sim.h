@@ -29,6 +29,7 @@ enum rs_sim_workload {
     RS_SIM_SPLIT,
     RS_SIM_GRAPH,
     RS_SIM_RING,
+    RS_SIM_FIVE,
     RS_SIM_MIX,
     RS_SIM_WORKLOADS, /* their number */
 };

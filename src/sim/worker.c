@@ -137,6 +137,25 @@ static bool aggregate_step(struct rs_sim_worker *w, int step)
     return rs_sim_group_end(app) && rs_sim_gpu_sync(c->gpu);
 }
 
+/* All five collective functions in one group: one launch of several functions. */
+static bool five_step(struct rs_sim_worker *w, int step)
+{
+    static const enum rs_sim_func funcs[] = {RS_SIM_ALLREDUCE, RS_SIM_BROADCAST, RS_SIM_REDUCE, RS_SIM_ALLGATHER,
+                                             RS_SIM_REDUCESCATTER};
+    struct rs_sim_comm *c = w->world[0];
+    int n = c->def->nranks;
+    rs_sim_gpu_compute(c->gpu, around(w, c->gpu, FORWARD_US));
+    think(w);
+    rs_sim_group_start(&w->app);
+    for (size_t i = 0; i < sizeof funcs / sizeof *funcs; i++) {
+        bool rooted = funcs[i] == RS_SIM_BROADCAST || funcs[i] == RS_SIM_REDUCE;
+        bool each = funcs[i] == RS_SIM_ALLGATHER || funcs[i] == RS_SIM_REDUCESCATTER;
+        size_t count = sim_floats(w) / (each ? (size_t)n : 1);
+        if (!rs_sim_coll(&w->app, c, funcs[i], count, RS_SIM_FLOAT32, rooted ? step % n : 0)) return false;
+    }
+    return rs_sim_group_end(&w->app) && rs_sim_gpu_sync(c->gpu);
+}
+
 static bool multidev_step(struct rs_sim_worker *w, int step)
 {
     (void)step;
@@ -205,6 +224,7 @@ bool (*const rs_sim_steps[RS_SIM_WORKLOADS])(struct rs_sim_worker *w, int step) 
     [RS_SIM_ALLTOALL] = alltoall_step, [RS_SIM_AGGREGATE] = aggregate_step,
     [RS_SIM_MULTIDEV] = multidev_step, [RS_SIM_SPLIT] = split_step,
     [RS_SIM_GRAPH] = graph_step,       [RS_SIM_RING] = ring_step,
+    [RS_SIM_FIVE] = five_step,
 };
 
 /* ---- workers ---- */

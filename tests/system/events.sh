@@ -29,7 +29,7 @@ of() {
         | sort_by(.pid)' "$run.truth")"
 }
 
-for workload in ddp pipeline alltoall aggregate split graph ring; do of "$workload" -w "$workload" --hosts 2 --steps 2; done
+for workload in ddp pipeline alltoall aggregate split graph ring five; do of "$workload" -w "$workload" --hosts 2 --steps 2; done
 # The tree of a replay has that replay alone, under the call that was captured.
 id=$("$RINGSCOPE" ops --json "$TMP/graph" 2>"$TMP/err" | jq -rs "[.[] | select(.replay == 1)][0].op")
 is "graph: operations of a replay's tree, by process" "$("$RINGSCOPE" ops --op "$id" --tree --json "$TMP/graph" 2>"$TMP/err" |

@@ -40,7 +40,7 @@ count() { # NAME FILTER WANTED: of the recordings' info
     fi
 }
 
-for workload in ddp pipeline alltoall aggregate multidev split graph ring; do
+for workload in ddp pipeline alltoall aggregate multidev split graph ring five; do
     play $workload -w $workload --ranks 4 --ranks-per-process 2 --hosts 2 --steps 4 --speed 4
 done
 for api in 1 2 3 4 5 6 7; do play v$api --api $api -w mix --ranks 4 --ranks-per-process 2 --hosts 2 --steps 4 --speed 4; done
