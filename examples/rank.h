@@ -109,4 +109,51 @@ static inline ncclComm_t world_comm(int rank, int ranks, int n, const char *name
     return comm;
 }
 
+/* ---- a rank of a small example: a device, a stream, two buffers, a communicator of all ranks ---- */
+
+struct rank {
+    int rank, ranks;
+    ncclComm_t comm;
+    cudaStream_t stream;
+    float *in, *out; /* `floats` each */
+    size_t floats;
+};
+
+static inline void wait_for(cudaStream_t stream)
+{
+    CUDA_OK(cudaStreamSynchronize(stream));
+}
+
+/* On the current device. */
+static inline void open_buffers(struct rank *me, size_t floats)
+{
+    me->floats = floats;
+    CUDA_OK(cudaStreamCreateWithFlags(&me->stream, cudaStreamNonBlocking));
+    CUDA_OK(cudaMalloc((void **)&me->in, floats * sizeof(float)));
+    CUDA_OK(cudaMalloc((void **)&me->out, floats * sizeof(float)));
+    CUDA_OK(cudaMemset(me->in, 0, floats * sizeof(float)));
+}
+
+/* From RANK and WORLD_SIZE, on the device of that number or DEVICE. */
+static inline struct rank open_rank(const char *name, size_t floats)
+{
+    struct rank me = {.rank = env_int("RANK", 0), .ranks = env_int("WORLD_SIZE", 1)};
+    int devices = 0;
+    my_rank = me.rank;
+    CUDA_OK(cudaGetDeviceCount(&devices));
+    CUDA_OK(cudaSetDevice(env_int("DEVICE", me.rank % devices)));
+    open_buffers(&me, floats);
+    me.comm = world_comm(me.rank, me.ranks, 0, name);
+    return me;
+}
+
+static inline void close_rank(struct rank *me)
+{
+    wait_for(me->stream);
+    NCCL_OK(ncclCommDestroy(me->comm));
+    CUDA_OK(cudaStreamDestroy(me->stream));
+    CUDA_OK(cudaFree(me->in));
+    CUDA_OK(cudaFree(me->out));
+}
+
 #endif
