@@ -101,7 +101,7 @@ enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, c
     enum rs_status status = array(&t->comms, write_comms, &x, err);
     if (status == RS_OK && filters) status = array(&t->clocks, write_clocks, &x, err);
     if (status == RS_OK && filters) status = lines(&report, write_report, &x, err);
-    if (status == RS_OK) rs_strbuf_take(&report, &t->report);
+    if (status == RS_OK && filters) rs_strbuf_take(&report, &t->report);
     rs_strbuf_free(&report);
     if (status != RS_OK) rs_view_texts_free(t);
     return status;

@@ -19,6 +19,8 @@ export interface Groups {
 }
 
 export const enum Level {
+    /** Above the hosts, where there are two runs. */
+    Run = -1,
     Host = 0,
     Process = 1,
     Rank = 2,

@@ -69,7 +69,7 @@ export function firstOpen(bundle: Bundle): Set<number> {
     const children = childrenOf(bundle);
     for (let g = 0; g < bundle.groups.count; g++) {
         const level = bundle.groups.level[g]!;
-        if (level === Level.Host) open.add(g);
+        if (level === Level.Host || level === Level.Run) open.add(g);
         if (level === Level.Process && own[g]!.length === 0 && children[g]!.length > 0) open.add(g);
     }
     return open;
@@ -109,7 +109,8 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         const level = groups.level[group]!;
         // A group with one group in it is the same line: "rank 0", and beside it "pid 7". The threads of a process are
         // those of its one rank then.
-        if (below.length === 1 && (mine.length === 0 ? open : level === Level.Process)) {
+        const merges = below.length === 1 && (mine.length === 0 ? open : level === Level.Process);
+        if (merges && level !== Level.Run) {
             visit(below[0]!, depth, over, [...before, group], mine);
             rowOfGroup[group] = rowOfGroup[below[0]!]!;
             for (const lane of mine) if (rowOfLane[lane] === over) rowOfLane[lane] = rowOfGroup[group]!;

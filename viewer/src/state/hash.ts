@@ -20,6 +20,7 @@ export interface Place {
     theme?: "light" | "dark";
     query?: string;
     scroll?: number;
+    align?: number; // the step at which two runs are aligned
 }
 
 export function writeHash(place: Place): string {
@@ -40,6 +41,7 @@ export function writeHash(place: Place): string {
     if (place.relations) put("rel", place.relations);
     if (place.theme) put("theme", place.theme);
     if (place.query) put("q", place.query);
+    if (place.align !== undefined) put("align", String(place.align));
     if (place.scroll) put("y", String(Math.round(place.scroll)));
     return words.length > 0 ? `#${words.join("&")}` : "";
 }
@@ -98,6 +100,9 @@ export function readHash(hash: string): Place {
                 break;
             case "q":
                 place.query = value.slice(0, 1000);
+                break;
+            case "align":
+                if (/^\d{1,9}$/.test(value)) place.align = Number(value);
                 break;
             case "y":
                 if (/^\d{1,9}$/.test(value)) place.scroll = Number(value);

@@ -8,6 +8,7 @@ import type { Bar, Related, Trace } from "../data/trace";
 import { groupAbove } from "../data/groups";
 import { firstOpen, layoutRows, rowHeightFor, type Row } from "../scene/layout";
 import { DARK, LIGHT } from "../scene/palette";
+import { Runs } from "../scene/runs";
 import { clampView, fitView, History, type View } from "../scene/view";
 import { Choices, type Current } from "./choices";
 import { readHash, writeHash, type Place } from "./hash";
@@ -108,6 +109,11 @@ export class Session {
     readonly query = signal("");
     readonly hits = signal<Hits>(NO_HITS);
     readonly error = signal("");
+    /** Of two runs: the step at which they are aligned; null: at their begin. */
+    readonly alignedAt = signal<number | null>(null);
+    readonly runs: Runs;
+    /** By run: ns that its bars are moved by. */
+    readonly shifts = computed(() => this.runs.shifts(this.alignedAt.value));
     readonly theme = computed(() => {
         const choice = this.themeChoice.value;
         return choice === "dark" || (choice === "auto" && this.systemDark.value) ? DARK : LIGHT;
@@ -122,6 +128,7 @@ export class Session {
 
     constructor(readonly trace: Trace) {
         const { bundle } = trace;
+        this.runs = new Runs(bundle);
         this.firstOpened = firstOpen(bundle);
         this.open.value = this.firstOpened;
         this.rowsOn.value = bundle.meta.rows.map((row) => row.on);
@@ -163,6 +170,32 @@ export class Session {
         this.view.value = clampView(view, this.trace.bundle.span);
     }
 
+    /** By how much the bars of a group are moved, ns. */
+    shift(group: number): number {
+        return this.runs.list.length === 0 ? 0 : this.shifts.value[this.runs.ofGroup(group)]!;
+    }
+
+    /** The same of a lane. */
+    shiftOf(lane: number): number {
+        return this.runs.list.length === 0 ? 0 : this.shift(this.trace.bundle.lanes.group[lane]!);
+    }
+
+    /** Aligns two runs at a step, and keeps it in the window; null: at their begin. */
+    alignAt(step: number | null): void {
+        batch(() => {
+            this.alignedAt.value = step;
+            const at = step === null ? NaN : this.runs.begin(0, step);
+            const { t0, t1 } = this.view.value;
+            if (at < t0 || at > t1) this.look({ t0: at - (t1 - t0) * 0.1, t1: at + (t1 - t0) * 0.9 });
+        });
+    }
+
+    /** A window around a bar, where it is drawn. */
+    around(bar: Bar, room?: number): View {
+        const by = this.shiftOf(bar.lane);
+        return fitView(bar.start + by, bar.end + bar.fade + by, this.trace.bundle.span, room);
+    }
+
     back(): void {
         const view = this.history.back();
         if (view) this.view.value = view;
@@ -201,15 +234,15 @@ export class Session {
         if (!found || !current()) return;
         this.reveal(found.lane);
         const { t0, t1 } = this.view.value;
-        const end = found.end + found.fade;
-        const length = end - found.start;
+        const by = this.shiftOf(found.lane);
+        const [start, end] = [found.start + by, found.end + found.fade + by];
+        const length = end - start;
         const small = length < (t1 - t0) / 200;
         // A moment has no width to be fitted to: it comes into the middle.
         const half = length === 0 ? (t1 - t0) / 2 : 0;
-        const outside = found.start < t0 || end > t1;
-        if (outside && half > 0) this.look({ t0: found.start - half, t1: end + half });
-        else if (outside || (small && half === 0))
-            this.look(fitView(found.start, end, this.trace.bundle.span, small ? 4 : 1));
+        const outside = start < t0 || end > t1;
+        if (outside && half > 0) this.look({ t0: start - half, t1: end + half });
+        else if (outside || (small && half === 0)) this.look(this.around(found, small ? 4 : 1));
         this.onReveal(found.lane, NONE);
         await this.show(found);
     }
@@ -360,6 +393,7 @@ export class Session {
         if (this.allRelations.value) place.relations = "all";
         if (this.themeChoice.value !== "auto") place.theme = this.themeChoice.value;
         if (this.query.value) place.query = this.query.value;
+        if (this.alignedAt.value !== null) place.align = this.alignedAt.value;
         place.scroll = this.scroll.value;
         return place;
     }
@@ -393,6 +427,7 @@ export class Session {
             this.allRelations.value = place.relations === "all";
             if (place.theme) this.themeChoice.value = place.theme;
             if (place.query) this.query.value = place.query;
+            this.alignedAt.value = place.align ?? null;
             if (place.scroll) this.scroll.value = place.scroll;
         });
         if (place.selected !== undefined) await this.select(this.trace.bar(place.selected));

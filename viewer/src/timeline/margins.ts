@@ -79,7 +79,7 @@ export class Margins {
     private name(row: Row, geometry: Geometry, theme: Theme): void {
         const c = this.context;
         const y = geometry.rowY(row);
-        const host = this.trace.bundle.groups.level[row.group] === Level.Host && row.open !== null;
+        const host = this.trace.bundle.groups.level[row.group]! <= Level.Host && row.open !== null;
         c.fillStyle = row.lanes.length === 0 || row.pinned ? theme.heading : theme.background;
         c.fillRect(0, y, NAMES_WIDTH, row.height);
         const middle = y + row.height / 2 + 0.5;
