@@ -76,10 +76,15 @@ static enum rs_status write_clocks(const struct maker *x, struct rs_json *j, str
     return RS_OK;
 }
 
+static struct rs_report_options report_options(const struct rs_filters *filters)
+{
+    return (struct rs_report_options){
+        .filter = &filters->filter, .network = filters->level != RS_LEVEL_OPS, .warmup = RS_NONE};
+}
+
 static enum rs_status write_report(const struct maker *x, struct rs_json *j, struct rs_err *err)
 {
-    struct rs_report_options options = {
-        .filter = &x->filters->filter, .network = x->filters->level != RS_LEVEL_OPS, .warmup = RS_NONE};
+    struct rs_report_options options = report_options(x->filters);
     struct rs_differences settings;
     struct rs_report r;
     rs_differences_find(&settings, x->in);
@@ -113,6 +118,28 @@ void rs_view_texts_free(struct rs_view_texts *t)
     free(t->clocks);
     free(t->report);
     *t = (struct rs_view_texts){0};
+}
+
+enum rs_status rs_view_conclude(struct rs_view_conclusion *c, struct rs_model *m, const struct rs_filters *filters,
+                                struct rs_err *err)
+{
+    struct rs_report_options options = report_options(filters);
+    struct rs_report r;
+    *c = (struct rs_view_conclusion){0};
+    RS_TRY(rs_report_init(&r, m, &options, err));
+    c->sentences = r.conclusion;
+    c->n = r.nconclusion;
+    r.conclusion = NULL;
+    r.nconclusion = 0;
+    rs_report_free(&r);
+    return RS_OK;
+}
+
+void rs_view_conclusion_free(struct rs_view_conclusion *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) free(c->sentences[i]);
+    free(c->sentences);
+    *c = (struct rs_view_conclusion){0};
 }
 
 /* ---- what is to be drawn ---- */
