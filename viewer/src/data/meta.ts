@@ -76,6 +76,8 @@ export interface NetworkRow {
     consume_ns: number;
     bytes: number;
     messages: number;
+    received_bytes?: number;
+    received_messages?: number;
 }
 
 export interface Report {

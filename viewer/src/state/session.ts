@@ -1,7 +1,7 @@
 // State of the user interface: the current view and the user's choices. Timeline and panels read these signals and change
 // them through the functions here; nothing else holds state.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { laneOfBar, Level, type Groups } from "../data/bundle";
 import { NONE } from "../data/layout";
 import type { Bar, Related, Trace } from "../data/trace";
@@ -148,6 +148,15 @@ export class Session {
                 hiddenGroups: this.hiddenGroups.value,
             }),
         );
+        // What the mouse was over has moved away from under it.
+        effect(() => {
+            void [this.view.value, this.scroll.value, this.layout.value, this.shifts.value];
+            batch(() => {
+                this.hover.value = null;
+                this.rowHover.value = null;
+                this.flagHover.value = null;
+            });
+        });
     }
 
     /** Fitted to the operations, not to seconds of start-up. */

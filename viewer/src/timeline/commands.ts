@@ -108,10 +108,16 @@ export function fit(session: Session): void {
 export function lastArriver(session: Session): void {
     void session.step(() => {
         const related = session.related.value;
-        const last = related && related.bar.op !== NONE ? session.trace.bundle.ops.lastPart[related.bar.op] : NONE;
-        const part = related?.parts.find((p) => p.index === last);
+        if (!related) {
+            session.message.value = "select an operation first: a click, or the key .";
+            return null;
+        }
+        const { op } = related.bar;
+        const last = op !== NONE ? session.trace.bundle.ops.lastPart[op] : NONE;
+        const part = related.parts.find((p) => p.index === last);
         if (part && part.bar !== NONE) return part.bar;
-        session.message.value = "the last rank to arrive is unknown, or a tie";
+        session.message.value =
+            op === NONE ? "this bar belongs to no operation" : "the last rank to arrive is unknown, or a tie";
         return null;
     });
 }

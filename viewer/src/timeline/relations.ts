@@ -26,6 +26,9 @@ interface Spot {
     exact: boolean; // the bar itself is there; else a row that stands for it
 }
 
+/** Height of the strip below the bars of the selected operation, in pixels. */
+const STRIP = 3;
+
 export class Relations {
     /** Called when parts have come that were not there. */
     onArrival: () => void = () => {};
@@ -194,10 +197,12 @@ export class Relations {
             const by = geometry.shift(row.group);
             const [start, last] = [geometry.x(part.start + by), geometry.x(ops.last[op]! + by)];
             const end = Number.isFinite(part.end) ? geometry.x(part.end + by) : last;
-            c.globalAlpha = 0.1;
-            c.fillRect(start, y, Math.max(0, Math.min(last, end) - start), row.height);
-            c.globalAlpha = 0.24;
-            c.fillRect(last, y, Math.max(0, end - last), row.height);
+            // Below the words of the bars: they stay readable on every theme.
+            const [top, high] = [y + row.height - STRIP, STRIP];
+            c.globalAlpha = 0.4;
+            c.fillRect(start, top, Math.max(0, Math.min(last, end) - start), high);
+            c.globalAlpha = 0.9;
+            c.fillRect(last, top, Math.max(0, end - last), high);
             c.globalAlpha = 1;
             if (part.index === ops.lastPart[op]) {
                 c.beginPath();

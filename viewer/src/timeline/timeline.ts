@@ -83,6 +83,11 @@ export class Timeline {
             session.shareSoon();
             this.invalidateOverlay();
         });
+        // What is drawn elsewhere, but is a part of the address.
+        effect(() => {
+            void [session.panel.value, session.query.value, session.themeChoice.value];
+            session.shareSoon();
+        });
     }
 
     /** Nothing is on its way and nothing waits to be drawn: what is seen stays as it is. */
