@@ -63,6 +63,7 @@ export type PanelId = "report" | "details" | "operations" | "heat" | "matrix" | 
 
 /** Ranks that the URL lists one by one: more would make it too long to be shared. */
 const MOST_ONLY = 200;
+const MOST_SAVED = 12;
 
 const without = (set: Set<number>, gone: number[]): Set<number> => new Set([...set].filter((v) => !gone.includes(v)));
 
@@ -108,6 +109,10 @@ export class Session {
     readonly help = signal(false);
     readonly query = signal("");
     readonly hits = signal<Hits>(NO_HITS);
+    /** Of the table of operations. */
+    readonly filter = signal("");
+    /** Filters that are kept. */
+    readonly saved = signal<string[]>([]);
     readonly error = signal("");
     /** Of two runs: the step at which they are aligned; null: at their begin. */
     readonly alignedAt = signal<number | null>(null);
@@ -317,6 +322,15 @@ export class Session {
         this.marks.value = removeNearest(this.marks.value, at);
     }
 
+    /** Keeps a filter; the oldest goes where there are too many for an address. */
+    save(filter: string): void {
+        this.saved.value = [...this.saved.value.filter((other) => other !== filter), filter].slice(-MOST_SAVED);
+    }
+
+    forget(filter: string): void {
+        this.saved.value = this.saved.value.filter((other) => other !== filter);
+    }
+
     /** Only bars of the name stand out; the same again: all. */
     toggleName(name: string): void {
         this.sameName.value = this.sameName.value === name ? "" : name;
@@ -402,6 +416,8 @@ export class Session {
         if (this.allRelations.value) place.relations = "all";
         if (this.themeChoice.value !== "auto") place.theme = this.themeChoice.value;
         if (this.query.value) place.query = this.query.value;
+        if (this.filter.value) place.filter = this.filter.value;
+        place.saved = this.saved.value;
         if (this.alignedAt.value !== null) place.align = this.alignedAt.value;
         place.scroll = this.scroll.value;
         return place;
@@ -437,6 +453,8 @@ export class Session {
             if (place.theme) this.themeChoice.value = place.theme;
             if (place.query) this.query.value = place.query;
             this.alignedAt.value = place.align ?? null;
+            this.filter.value = place.filter ?? "";
+            this.saved.value = (place.saved ?? []).slice(-MOST_SAVED);
             if (place.scroll) this.scroll.value = place.scroll;
         });
         if (place.selected !== undefined) await this.select(this.trace.bar(place.selected));

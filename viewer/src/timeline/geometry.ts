@@ -7,7 +7,7 @@ import { rowAt, type Layout, type Row } from "../scene/layout";
 import type { View } from "../scene/view";
 
 export const NAMES_WIDTH = 230;
-export const RULER_HEIGHT = 26;
+export const RULER_HEIGHT = 34;
 
 export class Geometry {
     width = 0;

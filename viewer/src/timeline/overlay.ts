@@ -277,6 +277,6 @@ export class Overlay {
         const text = moment(geometry.time(this.mouseX), Math.max(1, 1 / geometry.scale));
         const half = c.measureText(text).width / 2 + 6;
         const x = Math.min(Math.max(this.mouseX, NAMES_WIDTH + half), geometry.width - half);
-        this.pill(text, x, RULER_HEIGHT / 2 - 1, theme, theme.grid);
+        this.pill(text, x, 10, theme, theme.grid);
     }
 }

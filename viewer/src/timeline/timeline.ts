@@ -85,7 +85,13 @@ export class Timeline {
         });
         // What is drawn elsewhere, but is a part of the address.
         effect(() => {
-            void [session.panel.value, session.query.value, session.themeChoice.value];
+            void [
+                session.panel.value,
+                session.query.value,
+                session.filter.value,
+                session.saved.value,
+                session.themeChoice.value,
+            ];
             session.shareSoon();
         });
     }
