@@ -98,6 +98,20 @@ static void fill_groups(const struct rs_timeline *t, struct groups *g, struct rs
     rs_packer_f32(table, "error", g->error);
 }
 
+/* A figure of each rank: NaN where it is unknown, and of other groups. */
+static void fill_figures(const struct rs_timeline *t, double *column, struct rs_packer *table)
+{
+    const struct rs_row_figures *rows = t->opening.figures;
+    static const char *const names[] = {"late", "waited", "last"};
+    for (unsigned k = 0; rows && k < sizeof names / sizeof *names; k++) {
+        for (uint32_t i = 0; i < t->ngroups; i++) {
+            const double values[] = {(double)rows[i].late, (double)rows[i].waited, rows[i].last};
+            column[i] = rows[i].known ? values[k] : NAN;
+        }
+        rs_packer_f64(table, names[k], column);
+    }
+}
+
 /* The tables of those names. */
 static void lane_list_groups(const struct lane_list *p, const struct rs_timeline *t, struct rs_packer *table)
 {
@@ -112,6 +126,7 @@ static void lane_list_groups(const struct lane_list *p, const struct rs_timeline
     if (fine) {
         find_lanes(p, t, &g);
         fill_groups(t, &g, table);
+        fill_figures(t, g.error, table);
     }
     free(g.parent);
     free(g.label);
@@ -201,6 +216,29 @@ static void rows_json(struct rs_json *j)
     rs_json_end(j);
 }
 
+/* What the page opens on. */
+static void opening_json(struct rs_json *j, const struct rs_opening *o)
+{
+    if (o->to > o->from) {
+        rs_json_key(j, "open_ns");
+        rs_json_array(j);
+        rs_json_i64(j, o->from);
+        rs_json_i64(j, o->to);
+        rs_json_end(j);
+    }
+    rs_json_key(j, "marks");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < o->nmarks; i++) {
+        rs_json_object(j);
+        rs_json_key_u64(j, "group", o->marks[i].group);
+        rs_json_key_str(j, "text", o->marks[i].text);
+        rs_json_key_i64(j, "from_ns", o->marks[i].from);
+        if (o->marks[i].culprit != RS_NONE) rs_json_key_u64(j, "culprit", o->marks[i].culprit);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
 /* Everything except what is passed as text. */
 static void head_json(struct rs_json *j, const struct rs_timeline *t, const char *title)
 {
@@ -214,6 +252,7 @@ static void head_json(struct rs_json *j, const struct rs_timeline *t, const char
     rs_json_i64(j, t->focus_from);
     rs_json_i64(j, t->focus_to);
     rs_json_end(j);
+    opening_json(j, &t->opening);
     rs_json_key(j, "kinds");
     rs_json_array(j);
     for (unsigned i = 0; i < t->kinds.n; i++) kind_json(j, &t->kinds.rows[i]);
@@ -252,6 +291,7 @@ static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_timeline
     put_text(out, "comms", texts->comms, "[]");
     put_text(out, "clocks", texts->clocks, "[]");
     put_text(out, "report", texts->report, "{}");
+    if (texts->hang) put_text(out, "hang", texts->hang, "{}");
     rs_strbuf_putc(out, '}');
     return RS_OK;
 }

@@ -136,6 +136,7 @@ static int make_picture(const struct rs_command *self, struct options *o, struct
     int bad = rs_drawing_make(self, &v, in, &o->view);
     if (!bad) bad = rs_drawing_refuse_empty(self, &v, &o->view);
     if (bad) return bad;
+    rs_drawing_find_hang(&v);
     uint64_t bars = 0;
     int status = draw(o, &v, &bars, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
     return rs_drawing_end(self, &v, &o->view, status, bars);

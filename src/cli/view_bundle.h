@@ -5,6 +5,7 @@
 #ifndef RS_CLI_VIEW_BUNDLE_H
 #define RS_CLI_VIEW_BUNDLE_H
 
+#include "analyse/hang.h"
 #include "bundle/bundle.h"
 #include "cli/options/common.h"
 #include "cli/reading.h"
@@ -28,6 +29,7 @@ int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *
 struct rs_drawing {
     struct rs_model model;
     struct rs_timeline timeline;
+    struct rs_hang hang; /* of rs_drawing_find_hang() */
     char *title;
     uint32_t said; /* notes of the model that were printed */
 };
@@ -36,6 +38,9 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
                     struct rs_view_options *o);
 /* The same where there would be nothing to look at: nothing has a time, or no operation passes the filters. */
 int rs_drawing_refuse_empty(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o);
+/* Finds out whether the job hangs, whatever the filters, and prepares the timeline for it: before it is drawn, for those
+ * who look at it. */
+void rs_drawing_find_hang(struct rs_drawing *v);
 /* When it was drawn (`status` 0) or could not be: prints the notes that came up meanwhile, or that there was nothing to
  * draw; frees it. Returns the exit status. */
 int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o, int status,

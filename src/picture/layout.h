@@ -55,6 +55,7 @@ struct rs_layout {
     uint32_t nlegend, cap_legend;
     double legend_y, footer_y;
     char title[200];
+    char verdict[300]; /* of a hang; empty: none */
     char footer[400]; /* clocks, what was omitted */
 };
 
