@@ -84,7 +84,7 @@ static void add_mark(struct rs_timeline *t, const struct rs_hang_finding *f, uin
 static int64_t last_sign(const struct rs_timeline *t, const struct rs_hang_finding *f, const struct rs_hang_who *who)
 {
     int64_t at = RS_TIME_NONE;
-    if (f->verdict == RS_VERDICT_RANK_DEAD) at = t->model->procs[t->model->members[who->member].proc].end;
+    if (f->verdict == RS_VERDICT_RANK_DEAD) at = rs_proc_heard(t, t->model->members[who->member].proc);
     for (uint32_t i = 0; i < f->nrows && at == RS_TIME_NONE; i++)
         if (f->rows[i].rank == who->comm_rank) at = f->rows[i].since;
     return placed(t, at);
@@ -127,8 +127,8 @@ void rs_opening_hang(struct rs_timeline *t, const struct rs_hang *h)
     int64_t since = waits_since(t, h);
     if (since == RS_TIME_NONE) since = t->focus_from;
     find_marks(t, h, since);
-    /* A third of what it lasted before it: the last operations that went well. */
-    int64_t before = (t->span - since) / 3;
+    /* A fifth of what it lasted before it: the last operations that went well. */
+    int64_t before = (t->span - since) / 5;
     o->from = since > before ? since - before : 0;
     o->to = t->span;
     if (t->focus_to < t->span) t->focus_to = t->span; /* operations go on until the end */

@@ -4,6 +4,8 @@ import { useMemo } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Straggler } from "../data/meta";
 import type { Session } from "../state/session";
+import { hangs } from "../scene/opening";
+import { Verdict } from "./verdict";
 import { worstBar, worstOps } from "./worst";
 import { bytes, count, duration, utc, waited } from "./words";
 
@@ -17,8 +19,12 @@ export function ReportPanel({ session }: { session: Session }) {
     const ties = report.operations?.ties ?? 0;
     const zero = utc(meta.begin_ns);
     const notes = meta.notes?.length ?? 0;
+    // The verdict above says more than the sentence in the report.
+    const said = hangs(session.trace.bundle) ? (meta.hang?.conclusion?.[0] ?? "") : "";
+    const conclusion = (report.conclusion ?? []).filter((line) => said === "" || !line.startsWith(said));
     return (
         <div class="report">
+            <Verdict session={session} />
             <h2 dir="auto">{meta.title}</h2>
             <p class="hint">
                 {count(operations)} {operations === 1 ? "operation" : "operations"}
@@ -26,7 +32,7 @@ export function ReportPanel({ session }: { session: Session }) {
                 {zero ? `; 0 s is ${zero}` : ""}
             </p>
             {report.steps?.left_out ? <p class="hint">{report.steps.left_out}</p> : null}
-            {(report.conclusion ?? []).map((sentence, i) => (
+            {conclusion.map((sentence, i) => (
                 <p key={i} class="conclusion" dir="auto">
                     {sentence}
                 </p>
