@@ -13,8 +13,8 @@
 
 /* ---- a hang ---- */
 
-/* What is pending at the end waits, except in transfers that all entered and that do not move, and on ranks that died:
- * nothing waits there. */
+/* What is pending at the end waits, except in transfers that all are known to have entered and that do not move, and on
+ * ranks that died: nothing waits there. */
 static void find_waits(struct rs_timeline *t, const struct rs_hang *h)
 {
     const struct rs_model *m = t->model;
@@ -23,7 +23,7 @@ static void find_waits(struct rs_timeline *t, const struct rs_hang *h)
     uint8_t *dead = rs_zalloc((size_t)m->nprocs + 1, 1);
     for (uint32_t i = 0; i < h->nfindings; i++) {
         const struct rs_hang_finding *f = &h->findings[i];
-        if (f->verdict == RS_VERDICT_STALLED_STEP && f->op != RS_NONE) moves[f->op] = 1;
+        if (f->verdict == RS_VERDICT_STALLED_STEP && f->op != RS_NONE && !f->nsuspects) moves[f->op] = 1;
         for (uint32_t k = 0; f->verdict == RS_VERDICT_RANK_DEAD && k < f->nguilty; k++)
             if (f->guilty[k].member != RS_NONE) dead[m->members[f->guilty[k].member].proc] = 1;
     }
@@ -90,6 +90,15 @@ static int64_t last_sign(const struct rs_timeline *t, const struct rs_hang_findi
     return placed(t, at);
 }
 
+/* Dumps end with the last call, and what is pending there would have no length: some time more, until they were made. */
+static void extend_dumps(struct rs_timeline *t, int64_t since)
+{
+    bool dumps = false;
+    for (uint32_t i = 0; i < t->model->nprocs; i++) dumps |= rs_tool_has(t->model->procs[i].tool, RS_CAP_DUMP);
+    int64_t least = (t->span - t->focus_from) / 4;
+    if (dumps && t->span - since < least) t->span = rs_time_plus(since, least);
+}
+
 static int by_group(const void *a, const void *b)
 {
     const struct rs_row_mark *x = a, *y = b;
@@ -126,6 +135,7 @@ void rs_opening_hang(struct rs_timeline *t, const struct rs_hang *h)
     find_waits(t, h);
     int64_t since = waits_since(t, h);
     if (since == RS_TIME_NONE) since = t->focus_from;
+    extend_dumps(t, since);
     find_marks(t, h, since);
     /* A fifth of what it lasted before it: the last operations that went well. */
     int64_t before = (t->span - since) / 5;

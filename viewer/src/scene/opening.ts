@@ -20,20 +20,24 @@ const MOST_BY_RANK = 32;
 /** Verdicts that are no hang. */
 const NO_HANG = new Set(["NONE", "UNKNOWN"]);
 
+/** Verdicts of a rank that did not come: the others wait for it, not for an agreement. */
+const ABSENT = new Set(["RANK_DEAD", "NOT_JOINED", "STREAM_BLOCKED"]);
+
 export function hangs({ meta }: Bundle): boolean {
     return meta.hang !== undefined && !NO_HANG.has(meta.hang.verdict);
 }
 
 /** Whether what was open at the end waits for another rank; all are in a transfer that does not move, else. */
 export function openWaits(bundle: Bundle): boolean {
-    return hangs(bundle) && bundle.meta.hang!.verdict !== "STALLED_STEP";
+    const { hang } = bundle.meta;
+    return hangs(bundle) && (hang!.verdict !== "STALLED_STEP" || hang!.culprits?.[0]?.suspected === true);
 }
 
 /** "rank 3": whom all wait for; "": several, or it is not known. */
 export function awaited({ meta }: Bundle): string {
     const [first, ...others] = meta.hang?.culprits ?? [];
-    const rank = others.length === 0 && first?.ranks.length === 1 && !first.suspected ? first.ranks[0] : null;
-    return typeof rank === "number" ? `rank ${rank}` : "";
+    if (!first || others.length > 0 || first.ranks.length !== 1 || first.suspected) return "";
+    return ABSENT.has(first.verdict) && first.ranks[0] !== null ? `rank ${first.ranks[0]}` : "";
 }
 
 export function ranksOf({ groups }: Bundle): number[] {

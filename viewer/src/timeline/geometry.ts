@@ -8,7 +8,7 @@ import type { Sort } from "../scene/opening";
 import type { View } from "../scene/view";
 
 /** Names of rows, and beside them the figures of ranks (figures.ts). */
-export const NAMES_WIDTH = 284;
+export const NAMES_WIDTH = 290;
 export const RULER_HEIGHT = 32;
 
 export class Geometry {
