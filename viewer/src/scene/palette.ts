@@ -143,7 +143,7 @@ export const LEVELS = 32;
 export const WAIT_STRENGTH = 0.42;
 
 /** Of what is between bars: to be seen, and never taken for one. */
-const OUTSIDE_STRENGTH = 0.5;
+export const OUTSIDE_STRENGTH = 0.5;
 
 export class ColourTable {
     /** (kind + 1) * LEVELS + level, for full bars and for waiting ones, on plain and on striped rows. */

@@ -7,7 +7,7 @@ import type { Row } from "../scene/layout";
 import type { Theme } from "../scene/palette";
 import type { Trace } from "../data/trace";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
-import { duration } from "./ruler";
+import { shortDuration } from "./ruler";
 
 const COLUMN = 47;
 const GAP = 5;
@@ -87,7 +87,7 @@ export class FigureColumns {
             if (row.height < NUMBERS_FROM || value === 0) return;
             c.fillStyle = theme.text;
             c.textAlign = "right";
-            c.fillText(id === "last" ? String(value) : short(value), left + wide - 2, y + row.height / 2 + 0.5);
+            c.fillText(id === "last" ? String(value) : shortDuration(value), left + wide - 2, y + row.height / 2 + 0.5);
             c.textAlign = "left";
         });
     }
@@ -98,9 +98,3 @@ export class FigureColumns {
         return x < FROM ? "rank" : FIGURES[Math.min(FIGURES.length - 1, Math.floor((x - FROM) / COLUMN))]!.id;
     }
 }
-
-/** "112 ms", "1.1 ms": more digits would not fit. */
-const short = (ns: number): string =>
-    duration(ns)
-        .replace(/(\d\d)\.\d+ /, "$1 ")
-        .replace(/(\.\d)\d+ /, "$1 ");

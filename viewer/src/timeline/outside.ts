@@ -6,12 +6,16 @@ import { firstBlock, Level, type Bundle } from "../data/bundle";
 import type { Trace } from "../data/trace";
 import type { Row } from "../scene/layout";
 import { Shade, type Axis, type Scan } from "./fold";
-import { duration } from "./ruler";
+import { shortDuration } from "./ruler";
 
 /** Pixels from which a gap has words. */
 const WORDS_FROM = 40;
 /** Share of operations of which start and end are known: without them nothing is known of what is between them. */
 const MOST_UNKNOWN = 0.1;
+
+/** In full, and in short. */
+export const OUTSIDE = ["outside NCCL", "outside"] as const;
+export const IDLE = ["GPU idle", "idle"] as const;
 
 /** A gap that is wide enough for words: pixels of the canvas, from the left of the rows. */
 export interface Gap {
@@ -71,12 +75,12 @@ export class Outside {
         return gaps;
     }
 
-    /** What a gap is, and how long: "outside NCCL", "2.1 ms"; empty where the bars around it are still on their way. */
-    words(row: Row, time: number): [string, string] {
+    /** What a gap is, in full and in short, and how long: "2.1 ms"; empty where the bars around it are still on their way. */
+    words(row: Row, time: number): [readonly [string, string], string] {
         const known = this.of(row);
         const length = known ? gapAt(this.trace, known.lanes, time) : NaN;
-        if (!known || !(length > 0)) return ["", ""];
-        return [known.compute ? "GPU idle" : "outside NCCL", duration(length)];
+        if (!known || !(length > 0)) return [OUTSIDE, ""];
+        return [known.compute ? IDLE : OUTSIDE, shortDuration(length)];
     }
 }
 

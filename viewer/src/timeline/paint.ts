@@ -21,6 +21,8 @@ const LABEL_FROM = 44; // pixels: below that nothing readable fits
 const MARKS_FROM = 14;
 const WAITS_FROM = 150;
 const GAP_FONT = "10px system-ui, sans-serif";
+/** Mean width in that font: measuring every gap in every frame would take too long. */
+const GAP_CHARACTER = 5.6;
 /** Height of a row from which on there are two lines in a gap. */
 const TWO_LINES_FROM = 26;
 
@@ -158,15 +160,16 @@ export class Painter {
         for (const gap of gaps) {
             const middle = NAMES_WIDTH + (gap.from + gap.to) / 2 / ratio;
             const room = (gap.to - gap.from) / ratio;
-            const [name, length] = this.outside.words(row, geometry.time(middle));
+            const [[name, brief], length] = this.outside.words(row, geometry.time(middle));
             if (length === "") continue;
             const at = y + row.height / 2 + 0.5;
-            const fits = (text: string): boolean => c.measureText(text).width + 6 <= room;
+            const fits = (text: string): boolean => text.length * GAP_CHARACTER + 4 <= room;
             if (fits(`${name} ${length}`)) c.fillText(`${name} ${length}`, middle, at);
             else if (row.height >= TWO_LINES_FROM && fits(name)) {
                 c.fillText(name, middle, at - 6);
                 c.fillText(length, middle, at + 6);
-            } else if (fits(length)) c.fillText(length, middle, at);
+            } else if (fits(`${brief} ${length}`)) c.fillText(`${brief} ${length}`, middle, at);
+            else if (fits(length)) c.fillText(length, middle, at);
         }
         c.font = FONT;
         c.textAlign = "left";
