@@ -235,7 +235,7 @@ static bool say_hang(struct rs_report *r)
     uint32_t all;
     if (!count_open(r->view.model, &all)) return false;
     rs_hang_find(r->view.model, &(struct rs_filter){0}, &h);
-    bool hangs = h.findings[0].verdict > RS_VERDICT_UNKNOWN && h.findings[0].verdict != RS_VERDICT_OUTSIDE_NCCL;
+    bool hangs = rs_hang_is_found(&h) && h.findings[0].verdict != RS_VERDICT_OUTSIDE_NCCL;
     if (hangs && h.nconclusion) {
         rs_strbuf_puts(&s, h.conclusion[0]);
         rs_strbuf_puts(&s, " `ringscope hang` shows the evidence.");

@@ -1,6 +1,7 @@
 // The current view in the URL: time window, selection, panel, rows, so that a link to it can be shared. Only what differs
 // from how the page opens is written.
 
+import { FIGURES, type Sort } from "../scene/opening";
 import type { View } from "../scene/view";
 import { readMarks, writeMarks, type Mark } from "./marks";
 
@@ -14,6 +15,7 @@ export interface Place {
     hiddenLanes?: number[];
     hiddenGroups?: number[];
     only?: number[]; // groups of the ranks that are shown, in this order
+    sort?: Sort;
     marks?: Mark[];
     name?: string; // only bars of that name stand out
     relations?: "all";
@@ -38,6 +40,7 @@ export function writeHash(place: Place): string {
     if (place.hiddenLanes?.length) put("hide", place.hiddenLanes.join("."));
     if (place.hiddenGroups?.length) put("hideg", place.hiddenGroups.join("."));
     if (place.only?.length) put("only", place.only.join("."));
+    if (place.sort) put("sort", place.sort);
     if (place.marks?.length) put("marks", writeMarks(place.marks));
     if (place.name) put("name", place.name);
     if (place.relations) put("rel", place.relations);
@@ -87,6 +90,9 @@ export function readHash(hash: string): Place {
                 break;
             case "only":
                 place.only = numbers(value);
+                break;
+            case "sort":
+                if (value === "rank" || FIGURES.some((figure) => figure.id === value)) place.sort = value as Sort;
                 break;
             case "marks": {
                 const marks = readMarks(value);
