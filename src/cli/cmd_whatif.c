@@ -45,6 +45,7 @@ static const struct {
              {"host", RS_CURE_HOST, true},
              {"link", RS_CURE_LINK, true},
              {"persistent", RS_CURE_PERSISTENT, false},
+             {"sporadic rank", RS_CURE_SPORADIC, true},
              {"sporadic", RS_CURE_SPORADIC, false},
              {"waits", RS_CURE_WAITS, false}};
 
@@ -59,7 +60,8 @@ static const char *take_wish(void *to, const char *value)
         o->wishes[o->n++] = (struct wish){words[i].cure, words[i].named ? value + n + 1 : NULL};
         return NULL;
     }
-    return "is none of 'rank N', 'ranks N,N,...', 'host NAME', 'link N-N', persistent, sporadic, waits";
+    return "is none of 'rank N', 'ranks N,N,...', 'host NAME', 'link N-N', persistent, sporadic, 'sporadic rank N', "
+           "waits";
 }
 
 /* The rank at the beginning of a text, which is followed by `end`; *text is then behind that. */
@@ -109,7 +111,7 @@ static enum rs_status add_ranks(struct rs_whatif *w, const struct wish *x, struc
         status = find_rank(&text, x->cure == RS_CURE_RANKS ? ',' : 0, w->view->model, &rows[n++], err);
     } while (*text && status == RS_OK);
     if (status == RS_OK && n == 1)
-        rs_whatif_add(w, RS_CURE_RANK, rows[0]);
+        rs_whatif_add(w, x->cure == RS_CURE_SPORADIC ? x->cure : RS_CURE_RANK, rows[0]);
     else if (status == RS_OK)
         rs_whatif_add_ranks(w, rows, n);
     free(rows);
@@ -123,6 +125,9 @@ static enum rs_status add_case(struct rs_whatif *w, const struct wish *x, struct
     case RS_CURE_RANKS: return add_ranks(w, x, err);
     case RS_CURE_HOST: return add_host(w, x->who, err);
     case RS_CURE_LINK: return add_link(w, x->who, err);
+    case RS_CURE_SPORADIC:
+        if (x->who) return add_ranks(w, x, err);
+        /* fall through */
     default: rs_whatif_add(w, x->cure, RS_NONE); return RS_OK;
     }
 }
