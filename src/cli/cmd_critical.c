@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
@@ -104,21 +104,22 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
     rs_zero_print(v->model);
 }
 
-static void print_text(const struct rs_critical *c, const struct rs_view *v, const struct rs_steps *steps)
+static void print_text(const struct rs_critical *c, const struct rs_view *v, const struct rs_steps *steps,
+                       const bool *named)
 {
-    if (steps->left_out) printf("%s\n", steps->left_out);
+    rs_screen_conclude_named((const char *const *)c->conclusion, c->nconclusion, v->model, named);
     if (c->from != RS_TIME_NONE) {
-        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tied",
+        printf("\ncritical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tied",
                rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
                rs_text_count(c->nsegments).s, c->nsegments == 1 ? "" : "s", rs_text_count(c->jumps).s,
                c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s);
         if (c->error_ns > 0) printf("; clock error up to %s", rs_text_ns(c->error_ns).s);
-        printf("\n\n");
+        printf("\n");
+        if (steps->left_out) rs_screen_print("%s", steps->left_out);
+        printf("\n");
         print_rows(c, v);
         print_segments(c, v);
-        printf("\n");
     }
-    for (uint32_t i = 0; i < c->nconclusion; i++) rs_plain_line(c->conclusion[i], stdout);
 }
 
 /* ---- the command ---- */
@@ -141,7 +142,7 @@ static enum rs_status print(const struct options *o, struct rs_view *view, const
         rs_json_newline(j);
         done = rs_json_finish(j, err);
     } else {
-        print_text(&c, view, steps);
+        print_text(&c, view, steps, named);
     }
     if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
     rs_critical_free(&c);

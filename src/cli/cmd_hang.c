@@ -1,16 +1,19 @@
 /* ringscope hang: why a job hangs, from what it left. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/hang.h"
 #include "analyse/hang_phrases.h"
 #include "base/json.h"
+#include "base/room.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/print/output.h"
 #include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "join/ranks.h"
@@ -188,7 +191,9 @@ static void print_headline(const struct rs_model *m, const struct rs_hang_findin
         [RS_VERDICT_DEADLOCK] = "deadlock of two communicators",
         [RS_VERDICT_OUTSIDE_NCCL] = "complete in NCCL, stuck outside",
     };
-    printf("%s: %s", rs_verdict_name(h->verdict), words[h->verdict]);
+    bool found = h->verdict != RS_VERDICT_NONE && h->verdict != RS_VERDICT_UNKNOWN;
+    printf("%s%s%s: %s", rs_screen_style(found ? RS_STYLE_CULPRIT : RS_STYLE_BOLD), rs_verdict_name(h->verdict),
+           rs_screen_style(RS_STYLE_NONE), words[h->verdict]);
     if (h->nguilty && h->verdict != RS_VERDICT_NOT_JOINED && h->verdict != RS_VERDICT_STREAM_BLOCKED) printf(",");
     print_ranks(h->guilty, h->nguilty);
     if (h->nsuspects) printf(", suspected:");
@@ -261,11 +266,24 @@ static void print_evidence(const struct rs_model *m, const struct rs_hang_findin
         }
     char op[160];
     rs_hang_finding_text(m, h, op, sizeof op);
-    printf("\nranks in ");
-    rs_plain_line(op, stdout);
+    printf("\n");
+    rs_screen_print("ranks in %s", op);
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     if (h->nrows > shown) printf("and %" PRIu32 " more\n", h->nrows - shown);
+}
+
+static void conclude(const struct rs_hang *h)
+{
+    int32_t *ranks = NULL;
+    uint32_t n = 0, cap = 0;
+    for (uint32_t i = 0; i < h->nfindings; i++)
+        for (uint32_t k = 0; k < h->findings[i].nguilty; k++) {
+            RS_ROOM(ranks, n, cap);
+            ranks[n++] = h->findings[i].guilty[k].rank;
+        }
+    rs_screen_conclude(h->conclusion, h->nconclusion, ranks, n);
+    free(ranks);
 }
 
 static void print_text(const struct rs_model *m, const struct rs_hang *h)
@@ -273,15 +291,15 @@ static void print_text(const struct rs_model *m, const struct rs_hang *h)
     for (uint32_t i = 0; i < h->nfindings && i < MOST_FINDINGS; i++) {
         if (i) printf("and ");
         print_headline(m, &h->findings[i]);
-        if (h->findings[i].detail) rs_plain_line(h->findings[i].detail, stdout);
+        if (h->findings[i].detail) rs_screen_print("%s", h->findings[i].detail);
     }
     if (h->nfindings > MOST_FINDINGS) printf("and %" PRIu32 " more causes\n", h->nfindings - MOST_FINDINGS);
+    printf("\n");
+    conclude(h);
     for (uint32_t i = 0; i < h->nfindings && i < MOST_TABLES; i++)
         if (h->findings[i].nrows) print_evidence(m, &h->findings[i]);
     if (h->also_blocked)
         printf("%" PRIu32 " other operation%s pending.\n", h->also_blocked, h->also_blocked == 1 ? " is" : "s are");
-    printf("\n");
-    for (uint32_t i = 0; i < h->nconclusion; i++) rs_plain_line(h->conclusion[i], stdout);
 }
 
 /* A script must be able to distinguish "nothing hangs" from "these files cannot answer". */

@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "conclude/report.h"
@@ -290,15 +290,16 @@ static void print_launches(const struct rs_profile *p)
     printf("\n");
 }
 
-static void overlap_print(const struct rs_profile *p)
+static void overlap_print(const struct rs_profile *p, const bool *named)
 {
+    rs_screen_conclude_named((const char *const *)p->conclusion, p->nconclusion, p->view.model, named);
+    if (p->nconclusion) printf("\n");
     print_overlap(p, true);
     print_overlap(p, false);
     print_pipeline(p);
     print_annotations(p);
     print_launches(p);
-    if (p->steps.left_out) printf("%s\n", p->steps.left_out);
-    for (size_t i = 0; i < p->nconclusion; i++) rs_plain_line(p->conclusion[i], stdout);
+    if (p->steps.left_out) rs_screen_print("%s", p->steps.left_out);
 }
 
 /* ---- the command ---- */
@@ -379,7 +380,7 @@ static enum rs_status print(const struct rs_command *self, struct options *o, co
     if (o->common.json)
         status = print_json(&p, err);
     else
-        overlap_print(&p);
+        overlap_print(&p, profile->named);
     if (status == RS_OK) {
         say_missing(self, &p);
         *exit_status = judge(self, o, &p);

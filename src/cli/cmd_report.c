@@ -1,5 +1,4 @@
-/* ringscope report: time by function and size, late ranks and why, the network, outlier steps, and a
- * conclusion. */
+/* ringscope report: a conclusion, time by function and size, late ranks and why, the network, outlier steps. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "cli/json.h"
 #include "cli/print/output.h"
 #include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
@@ -25,7 +25,7 @@
 #include "trace/differences.h"
 
 /* ---- text ----
- * The text of `ringscope report`: tables, and the conclusion. Prints to stdout and borrows everything. */
+ * The text of `ringscope report`: the conclusion, and the tables. Prints to stdout and borrows everything. */
 
 enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60, MOST_OPERATIONS = 12 }; /* --json has them all */
 
@@ -481,6 +481,8 @@ static void print_statistics(const struct rs_statistics *s)
 static void report_print(const struct rs_report *r, const struct rs_differences *settings,
                          const struct rs_reference_files *reference, bool by_comm)
 {
+    rs_screen_conclude_named((const char *const *)r->conclusion, r->nconclusion, r->view.model, r->named);
+    if (r->nconclusion) printf("\n");
     print_head(r);
     if (r->bandwidth.nrows) print_funcs(r, by_comm);
     if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
@@ -493,8 +495,6 @@ static void report_print(const struct rs_report *r, const struct rs_differences 
     }
     print_statistics(&r->statistics);
     rs_settings_print(settings);
-    printf("\n");
-    for (size_t i = 0; i < r->nconclusion; i++) rs_plain_line(r->conclusion[i], stdout);
 }
 
 /* ---- --table nccl-tests ---- */
@@ -752,7 +752,7 @@ const struct rs_command rs_cmd_report = {
             "ranks were\n"
             "late and what that cost, what the network waited for, which steps took longer than usual, and what to "
             "look at.",
-    .examples = "ringscope report rec                        # tables, and a conclusion\n"
+    .examples = "ringscope report rec                        # a conclusion, and its tables\n"
                 "ringscope report rec --warmup 3 --every STEP  # by step, without the first three\n"
                 "ringscope report rec --reference all_reduce_perf.txt  # compared with nccl-tests\n"
                 "ringscope report rec --json | jq '.stragglers[0]'",

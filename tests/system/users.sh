@@ -17,7 +17,7 @@ has() { # WHAT TEXT PATTERN
 hasnt() { # WHAT TEXT PATTERN
     ! grep -q -- "$3" <<<"$2" || { echo "$1: \"$3\" in: $2"; bad=1; }
 }
-head_of() { "$RINGSCOPE" report "$@" 2>/dev/null | head -n 1; }
+head_of() { "$RINGSCOPE" report "$@" 2>/dev/null | sed -n "/^$/ { n; p; q; }"; } # below the conclusion
 
 # Notes: nine files with the same to say are one line; info has a line for each.
 for i in 1 2 3 4 5 6 7 8 9; do zcat "$data/inspector/vm-pid1194.log.gz" | sed "s/\"pid\": *1194/\"pid\": 50$i/" > "$dir/n.$i.log"; done
