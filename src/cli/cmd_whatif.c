@@ -198,17 +198,17 @@ static void print_text(const struct rs_whatif *w)
 {
     print_conclusion(w);
     if (w->refused) return;
-    printf("\nrecorded run: %s", rs_text_ns(w->makespan_ns).s);
+    rs_screen_print("\nrecorded run: %s", rs_text_ns(w->makespan_ns).s);
     if (w->step_ns != RS_TIME_NONE)
-        printf(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
-    printf("; replayed unchanged: %.2g %% off\n", w->error_pct);
-    if (w->steps->left_out) rs_screen_print("%s", w->steps->left_out);
-    printf("\n");
-    static const char *const heads[] = {"saves", "at least", "at most", "share", "run", "step"};
+        rs_screen_print(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
+    rs_screen_print("; replayed unchanged: %.2g %% off\n", w->error_pct);
+    if (w->steps->left_out) rs_screen_print("%s\n", w->steps->left_out);
+    rs_screen_print("\n");
+    static const enum rs_heading heads[] = {RS_H_SAVES, RS_H_AT_LEAST, RS_H_AT_MOST, RS_H_SHARE, RS_H_RUN, RS_H_STEP};
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "taken out");
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) rs_table_column(&t, RS_RIGHT, heads[i]);
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_LEFT, RS_H_TAKEN_OUT);
+    rs_table_numbers(&t, heads, sizeof heads / sizeof *heads);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     for (uint32_t i = 0; i < w->ncases; i++) {
         const struct rs_whatif_case *x = &w->cases[i];
         rs_table_cell(&t, "%s", x->take_out);

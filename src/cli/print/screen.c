@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "cli/print/plain.h"
 
 size_t rs_screen_width(void)
@@ -91,19 +92,28 @@ static void put(const char *text, const unsigned char *styles, size_t n)
     if (now) fputs(rs_screen_style(RS_STYLE_NONE), stdout);
 }
 
+/* Where further lines begin: behind a label and the blanks that follow it, else behind those of the line and two more. */
+static size_t indent_of(const char *text, size_t width)
+{
+    enum { MORE = 2, LONGEST_LABEL = 12 };
+    size_t begin = strspn(text, " "), word = strcspn(text + begin, " "), gap = strspn(text + begin + word, " ");
+    size_t behind = begin + word + gap, indent = gap > 1 && word <= LONGEST_LABEL ? behind : begin + MORE;
+    return indent < width / 2 ? indent : MORE;
+}
+
 static void put_paragraph(const char *text, const unsigned char *styles)
 {
-    enum { INDENT = 2 };
-    size_t width = rs_screen_width(), begin = 0, end = 0, used = 0, room = width;
+    size_t width = rs_screen_width(), begin = 0, end = 0, used = 0, room = width, indent = indent_of(text, width);
     for (size_t at = 0; text[at];) {
-        size_t blanks = strspn(text + at, " "), n = piece(text + at + blanks, width - INDENT);
+        size_t blanks = strspn(text + at, " "), n = piece(text + at + blanks, width - indent);
         size_t more = blanks + chars(text + at + blanks, n);
-        if (end > begin && used + more > room) { /* the blanks go with the end of the line */
+        if (end > begin + strspn(text + begin, " ") &&
+            used + more > room) { /* the blanks go with the end of the line */
             put(text + begin, styles ? styles + begin : NULL, end - begin);
-            printf("\n%*s", INDENT, "");
+            printf("\n%*s", (int)indent, "");
             begin = at + blanks;
             used = more - blanks;
-            room = width - INDENT;
+            room = width - indent;
         } else {
             used += more;
         }
@@ -114,6 +124,27 @@ static void put_paragraph(const char *text, const unsigned char *styles)
     fputc('\n', stdout);
 }
 
+/* The line that is not complete yet, and the style of each of its bytes. */
+static struct rs_strbuf line, line_styles;
+
+static void add(enum rs_style style, const char *text)
+{
+    rs_strbuf_puts(&line, text);
+    while (line_styles.len < line.len) rs_strbuf_putc(&line_styles, (char)style);
+}
+
+static void end_line(void)
+{
+    if (line.len) {
+        rs_plain(line.data);
+        put_paragraph(line.data, (const unsigned char *)line_styles.data);
+    } else {
+        fputc('\n', stdout);
+    }
+    rs_strbuf_free(&line);
+    rs_strbuf_free(&line_styles);
+}
+
 void rs_screen_print(const char *fmt, ...)
 {
     va_list ap, again;
@@ -121,12 +152,21 @@ void rs_screen_print(const char *fmt, ...)
     va_copy(again, ap);
     size_t room = (size_t)vsnprintf(NULL, 0, fmt, again) + 1;
     va_end(again);
-    char *line = rs_alloc(room);
-    vsnprintf(line, room, fmt, ap);
+    char *text = rs_alloc(room), *from = text;
+    vsnprintf(text, room, fmt, ap);
     va_end(ap);
-    rs_plain(line);
-    put_paragraph(line, NULL);
-    free(line);
+    for (char *end; (end = strchr(from, '\n')); from = end + 1) {
+        *end = 0;
+        add(RS_STYLE_NONE, from);
+        end_line();
+    }
+    add(RS_STYLE_NONE, from);
+    free(text);
+}
+
+void rs_screen_word(enum rs_style style, const char *word)
+{
+    add(style, word);
 }
 
 /* ---- conclusions ---- */
@@ -157,15 +197,15 @@ void rs_screen_conclude(const char *const *lines, size_t n, const int32_t *ranks
 {
     for (size_t i = 0; i < n; i++) {
         size_t room = strlen(lines[i]) + 1;
-        char *line = rs_alloc(room);
+        char *text = rs_alloc(room);
         unsigned char *styles = rs_zalloc(room, 1);
-        memcpy(line, lines[i], room);
-        rs_plain(line);
-        const char *first = strstr(line, ". ");
-        if (!i) memset(styles, RS_STYLE_BOLD, first ? (size_t)(first - line) + 1 : room);
-        mark_ranks(line, styles, ranks, nranks);
-        put_paragraph(line, styles);
-        free(line);
+        memcpy(text, lines[i], room);
+        rs_plain(text);
+        const char *first = strstr(text, ". ");
+        if (!i) memset(styles, RS_STYLE_BOLD, first ? (size_t)(first - text) + 1 : room);
+        mark_ranks(text, styles, ranks, nranks);
+        put_paragraph(text, styles);
+        free(text);
         free(styles);
     }
 }

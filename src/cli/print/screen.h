@@ -24,9 +24,12 @@ const char *rs_screen_style(enum rs_style style);
 /* Characters, not bytes: continuation bytes of UTF-8 take no place. */
 size_t rs_screen_chars(const char *text);
 
-/* Prints a paragraph on lines of their own, broken between words only, and not inside of `commands`; further lines are
- * indented. Control characters become '?'. */
+/* Prints as printf() does, in as many calls per line as wanted: complete lines are written, broken between words where they
+ * are too long, not inside of `commands` and not between a number and its unit. Further lines are indented: behind a label
+ * ("events     228 Group, ..."), else a little. Control characters become '?'. */
 void rs_screen_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A word of such a line in a style. */
+void rs_screen_word(enum rs_style style, const char *word);
 
 /* The conclusion of a command, before its tables: a paragraph for each of its lines, its first sentence in bold type, and
  * ranks in the colour of culprits where `ranks` has them. */
