@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
+#include "cli/matches.h"
 #include "cli/options/opt.h"
 #include "cli/options/suggest.h"
 #include "cli/print/output.h"
@@ -434,7 +435,11 @@ static int fill_and_answer(const struct rs_command *self, struct options *o, str
     struct rs_err err;
     int bad = rs_reading_join(self, in, &model, &o->view.common);
     if (bad) return bad;
-    rs_filter_resolve(&o->view.common.filters.filter, &model);
+    bad = rs_matches_check(self, &o->view.common.filters.filter, &model);
+    if (bad) {
+        rs_model_free(&model);
+        return bad;
+    }
     const struct rs_timeline_options options = {.filter = &o->view.common.filters.filter,
                                                 .rows = o->view.row_bits,
                                                 .piece = rs_reading_piece(),
