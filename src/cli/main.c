@@ -121,7 +121,8 @@ static int dispatch(int argc, char **argv)
         return RS_EXIT_USAGE;
     }
     const char *word = argv[1];
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0 || strcmp(word, "-v") == 0 ||
+        strcmp(word, "-V") == 0) {
         print_version();
         return RS_EXIT_FINE;
     }

@@ -160,8 +160,10 @@ static int show(const struct rs_command *cmd, struct shown *s, struct rs_inputs 
     struct rs_err err;
     int status = rs_matches_check(cmd, &s->how->filters.filter, &s->model);
     if (!status) hint_at_hang(cmd, &s->model);
-    if (!status && s->show(cmd, &s->model, in, s->options, &status, &err) != RS_OK)
-        status = rs_print_err(cmd->name, &err);
+    if (!status && s->show(cmd, &s->model, in, s->options, &status, &err) != RS_OK) {
+        int failed = rs_print_err(cmd->name, &err);
+        if (failed) status = failed;
+    }
     rs_model_free(&s->model);
     return status;
 }

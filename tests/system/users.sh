@@ -85,6 +85,27 @@ said=$("$RINGSCOPE" report "$dir/docs" 2>&1)
 is "a document is no table" $? 1
 has "a document is no table" "$said" 'no trace that ringscope knows'
 
+# A reader that had enough is no failure; what was found keeps its status.
+"$RINGSCOPE" ops --json "$dir/gen" 2>"$dir/err" | head -n 1 >/dev/null
+is "ops --json | head" "${PIPESTATUS[0]} $(cat "$dir/err")" "0 "
+for word in version -v -V --version; do
+    is "$word" "$("$RINGSCOPE" $word | head -n 1 | cut -d ' ' -f 1)" ringscope
+done
+
+# A column that another table has is not offered as the correction of itself.
+said=$("$RINGSCOPE" sql "$dir/gen" "SELECT name FROM events" 2>&1)
+if ! grep -q 'built without\|no `ringscope sql`' <<<"$said"; then
+    hasnt "sql" "$said" "did you mean 'name'?"
+    has "sql" "$said" "'name' is a column of communicators"
+    has "sql" "$("$RINGSCOPE" sql "$dir/gen" "SELECT strt_ns FROM operations" 2>&1)" "did you mean 'start_ns'?"
+fi
+
+# What export wrote, counted as ops does.
+count=$("$RINGSCOPE" ops "$dir/gen" 2>/dev/null | sed -n 's/^\([0-9,]* operations\).*/\1/p')
+"$RINGSCOPE" export --format csv "$dir/gen" -o "$dir/out.csv" >"$dir/said" 2>/dev/null
+has "export" "$(cat "$dir/said")" "out.csv: csv, [0-9.]* KiB, $count of 8 ranks$"
+is "export to a pipe" "$("$RINGSCOPE" export --format csv "$dir/gen" 2>&1 >/dev/null)" ""
+
 # Filters that match nothing say what there is, in every command.
 for c in report hang overlap critical ops clocks "export -o $dir/none.db" "view -o $dir/none.html"; do
     for each in "--func AllRduce:did you mean AllReduce? Functions here: " "--comm xyz:Communicators here: " "--rank 99:Ranks here: 0-7$" \
