@@ -130,6 +130,11 @@ static int dispatch(int argc, char **argv)
         for (size_t i = 0; i < RS_NCOMMANDS; i++) printf("%s\n", rs_commands[i]->name);
         return RS_EXIT_FINE;
     }
+    if (strcmp(word, "--complete") == 0) {
+        for (size_t i = 0; i < RS_NCOMMANDS; i++) printf("%s\t%s\n", rs_commands[i]->name, rs_commands[i]->summary);
+        printf("help\tdescribe a command\nversion\tversion and optional parts\n");
+        return RS_EXIT_FINE;
+    }
     if (strcmp(word, "--man-cmds") == 0) {
         print_man();
         return RS_EXIT_FINE;
