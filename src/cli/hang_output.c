@@ -13,7 +13,10 @@
 static void put_ranks(struct rs_strbuf *s, const struct rs_hang_who *who, uint32_t n)
 {
     for (uint32_t i = 0; i < n && i < 8; i++)
-        rs_strbuf_printf(s, "%s%d", i ? ", " : n == 1 ? " rank " : " ranks ",
+        rs_strbuf_printf(s, "%s%d",
+                         i        ? ", "
+                         : n == 1 ? " rank "
+                                  : " ranks ",
                          who[i].rank >= 0 ? who[i].rank : who[i].comm_rank);
     if (n > 8) rs_strbuf_printf(s, " and %" PRIu32 " more", n - 8);
     if (n && who[0].rank < 0) rs_strbuf_puts(s, " of the communicator");

@@ -29,8 +29,8 @@ static void find_waits(struct rs_timeline *t, const struct rs_hang *h)
     }
     for (uint32_t i = 0; i < m->parts.n; i++) {
         uint32_t op = m->parts.op[i];
-        waits[i] = h->stage[i] != RS_STAGE_ENDED && op < m->ops.n && !moves[op] &&
-                   !dead[m->members[m->parts.member[i]].proc];
+        waits[i] =
+            h->stage[i] != RS_STAGE_ENDED && op < m->ops.n && !moves[op] && !dead[m->members[m->parts.member[i]].proc];
     }
     free(moves);
     free(dead);

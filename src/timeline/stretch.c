@@ -80,8 +80,7 @@ int64_t rs_stretch_wait(const struct rs_timeline *t, uint32_t part)
 {
     const struct rs_model *m = t->model;
     struct rs_stretch s;
-    if (t->opening.waits && t->opening.waits[part])
-        return rs_stretch_of(t, part, &s) ? rs_time_minus(s.to, s.from) : 0;
+    if (t->opening.waits && t->opening.waits[part]) return rs_stretch_of(t, part, &s) ? rs_time_minus(s.to, s.from) : 0;
     if (is_still_waiting(t, part) && rs_stretch_of(t, part, &s) && !(s.flags & RS_BAR_START_UNKNOWN))
         return rs_time_minus(s.to, s.from);
     if (!is_clocked(m, part)) return 0;
