@@ -1,14 +1,17 @@
 /* ringscope hang: why a job hangs, from what it left. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analyse/hang.h"
 #include "analyse/hang_phrases.h"
+#include "base/room.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/hang_output.h"
 #include "cli/print/output.h"
 #include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "join/ranks.h"
@@ -16,6 +19,17 @@
 enum { MOST_ROWS = 24, MOST_TABLES = 4, MOST_FINDINGS = 16 }; /* of the evidence, in the text */
 
 /* ---- text ---- */
+
+/* The first lines: each verdict in plain words. */
+static void print_headline(const struct rs_model *m, const struct rs_hang_finding *h)
+{
+    bool found = h->verdict != RS_VERDICT_NONE && h->verdict != RS_VERDICT_UNKNOWN;
+    struct rs_strbuf line = {0};
+    rs_hang_headline(&line, m, h);
+    rs_screen_word(found ? RS_STYLE_CULPRIT : RS_STYLE_BOLD, rs_verdict_name(h->verdict));
+    rs_screen_print(": %s\n", rs_strbuf_borrow(&line));
+    rs_strbuf_free(&line);
+}
 
 /* The end of the last recording of those in it. */
 static int64_t last_end(const struct rs_model *m, const struct rs_hang_finding *h)
@@ -32,6 +46,7 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
     const struct rs_hang_rank *r = &h->rows[i];
     const struct rs_member *x = r->member == RS_NONE ? NULL : &m->members[r->member];
     int32_t rank = rs_job_rank(m, h->comm, r->rank);
+    if (rs_hang_is_guilty(h, r->rank)) rs_table_mark(t);
     if (rank >= 0)
         rs_table_cell(t, "%d", rank);
     else
@@ -61,13 +76,13 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
 static void print_evidence(const struct rs_model *m, const struct rs_hang_finding *h)
 {
     struct rs_table t = {0};
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_RIGHT, "here");
-    rs_table_column(&t, RS_LEFT, "host");
-    rs_table_column(&t, RS_RIGHT, "pid");
-    rs_table_column(&t, RS_LEFT, "state");
-    rs_table_column(&t, RS_RIGHT, "for");
-    rs_table_column(&t, RS_LEFT, "called last, or is in");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_RIGHT, RS_H_HERE);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_column(&t, RS_RIGHT, RS_H_PID);
+    rs_table_column(&t, RS_LEFT, RS_H_STATE);
+    rs_table_column(&t, RS_RIGHT, RS_H_FOR);
+    rs_table_column(&t, RS_LEFT, RS_H_CALLED_LAST);
     uint32_t shown = 0;
     for (int others = 0; others < 2; others++)
         for (uint32_t i = 0; i < h->nrows && shown < MOST_ROWS; i++) {
@@ -77,30 +92,41 @@ static void print_evidence(const struct rs_model *m, const struct rs_hang_findin
         }
     char op[160];
     rs_hang_finding_text(m, h, op, sizeof op);
-    printf("\nranks in ");
-    rs_plain_line(op, stdout);
+    rs_screen_print("\n");
+    rs_screen_print("ranks in %s\n", op);
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    if (h->nrows > shown) printf("and %" PRIu32 " more\n", h->nrows - shown);
+    if (h->nrows > shown) rs_screen_print("and %" PRIu32 " more\n", h->nrows - shown);
+}
+
+static void conclude(const struct rs_hang *h)
+{
+    int32_t *ranks = NULL;
+    uint32_t n = 0, cap = 0;
+    for (uint32_t i = 0; i < h->nfindings; i++)
+        for (uint32_t k = 0; k < h->findings[i].nguilty; k++) {
+            RS_ROOM(ranks, n, cap);
+            ranks[n++] = h->findings[i].guilty[k].rank;
+        }
+    rs_screen_conclude(h->conclusion, h->nconclusion, ranks, n);
+    free(ranks);
 }
 
 static void print_text(const struct rs_model *m, const struct rs_hang *h)
 {
     for (uint32_t i = 0; i < h->nfindings && i < MOST_FINDINGS; i++) {
-        struct rs_strbuf line = {0};
-        rs_hang_headline(&line, m, &h->findings[i]);
-        printf("%s%s: ", i ? "and " : "", rs_verdict_name(h->findings[i].verdict));
-        rs_plain_line(rs_strbuf_borrow(&line), stdout);
-        rs_strbuf_free(&line);
-        if (h->findings[i].detail) rs_plain_line(h->findings[i].detail, stdout);
+        if (i) rs_screen_print("and ");
+        print_headline(m, &h->findings[i]);
+        if (h->findings[i].detail) rs_screen_print("%s\n", h->findings[i].detail);
     }
-    if (h->nfindings > MOST_FINDINGS) printf("and %" PRIu32 " more causes\n", h->nfindings - MOST_FINDINGS);
+    if (h->nfindings > MOST_FINDINGS) rs_screen_print("and %" PRIu32 " more causes\n", h->nfindings - MOST_FINDINGS);
+    rs_screen_print("\n");
+    conclude(h);
     for (uint32_t i = 0; i < h->nfindings && i < MOST_TABLES; i++)
         if (h->findings[i].nrows) print_evidence(m, &h->findings[i]);
     if (h->also_blocked)
-        printf("%" PRIu32 " other operation%s pending.\n", h->also_blocked, h->also_blocked == 1 ? " is" : "s are");
-    printf("\n");
-    for (uint32_t i = 0; i < h->nconclusion; i++) rs_plain_line(h->conclusion[i], stdout);
+        rs_screen_print("%" PRIu32 " other operation%s pending.\n", h->also_blocked,
+                        h->also_blocked == 1 ? " is" : "s are");
 }
 
 /* A script must be able to distinguish "nothing hangs" from "these files cannot answer". */

@@ -1,4 +1,5 @@
 #include "cli/view_bundle.h"
+#include "cli/matches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -238,7 +239,11 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
     *v = (struct rs_drawing){0};
     int bad = rs_reading_join(cmd, in, &v->model, &o->common);
     if (bad) return bad;
-    rs_filter_resolve(&o->common.filters.filter, &v->model);
+    bad = rs_matches_check(cmd, &o->common.filters.filter, &v->model);
+    if (bad) {
+        rs_model_free(&v->model);
+        return bad;
+    }
     const struct rs_timeline_options options = {.filter = &o->common.filters.filter,
                                                 .rows = o->row_bits,
                                                 .piece = rs_reading_piece(),
