@@ -1,7 +1,7 @@
 // Small bars beside the names of ranks: how late each was, how long it waited, how often it was the last; with a heading
 // to sort the rows by.
 
-import { Level } from "../data/bundle";
+import { Level, type Figures } from "../data/bundle";
 import { FIGURES, hasFigures, type Sort } from "../scene/opening";
 import type { Row } from "../scene/layout";
 import type { Theme } from "../scene/palette";
@@ -18,6 +18,12 @@ const FROM = NAMES_WIDTH - FIGURES.length * COLUMN - 3;
 const HEADING_Y = RULER_HEIGHT - 8;
 /** Rows lower than that have bars without numbers. */
 const NUMBERS_FROM = 13;
+
+const COLOURS: Record<keyof Figures, (theme: Theme) => string> = {
+    late: (theme) => theme.sameOp,
+    waited: (theme) => theme.relation,
+    last: (theme) => theme.dim,
+};
 
 export class FigureColumns {
     /** Whether these data have any. */
@@ -79,8 +85,8 @@ export class FigureColumns {
             c.fillRect(left, top, wide, high);
             c.globalAlpha = 1;
             if (Number.isNaN(value)) return;
-            // Late in red: that is what the others wait for.
-            c.fillStyle = id === "waited" ? theme.relation : theme.sameOp;
+            // Lateness in red: that is what the others wait for. To be the last by little costs nothing.
+            c.fillStyle = COLOURS[id](theme);
             c.globalAlpha = 0.38;
             if (value > 0) c.fillRect(left, top, Math.max(1, (wide * value) / this.most[i]!), high);
             c.globalAlpha = 1;
