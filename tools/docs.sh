@@ -37,7 +37,7 @@ export STANDIN_ALL=$work
 # Python itself: a shim of pyenv takes longer than most commands.
 if python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null); then PATH=$(dirname "$python"):$PATH; fi
 trap 'rm -rf "$work"' EXIT
-export LC_ALL=C.UTF-8 TZ=UTC COLUMNS=100 TERM=dumb NO_COLOR=1
+export LC_ALL=C.UTF-8 TZ=UTC COLUMNS=130 TERM=dumb NO_COLOR=1
 unset "${!RINGSCOPE_@}" "${!NCCL_@}" "${!SLURM_@}" MAKEFLAGS MFLAGS MAKELEVEL RANK WORLD_SIZE PYENV_VERSION
 
 # wrong WHAT: a fault of the page, at the line that is being read.
