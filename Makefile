@@ -150,12 +150,18 @@ tsan-built: all
 fuzz-built:
 	$(Q)$(MAKE) $(IN_FUZZ) fuzzed-built
 
+# Where shells look for completions, below a prefix: bash, zsh, fish.
+COMPLETIONS := share/bash-completion/completions/ringscope share/zsh/site-functions/_ringscope \
+	share/fish/vendor_completions.d/ringscope.fish
+
 # install_under FOLDER, PROGRAMS, Q: the program and the shared plugins are in PROGRAMS.
 define install_under
 	$(3)install -D -m 755 $(2)/$(notdir $(RINGSCOPE)) $(1)/bin/ringscope
 	$(3)install -D -m 755 -t $(1)/lib $(addprefix $(2)/,$(notdir $(PLUGIN) $(NOP)))
 	$(3)install -D -m 644 -t $(1)/lib $(STATIC)
-	$(3)install -D -m 644 completions/ringscope.bash $(1)/share/bash-completion/completions/ringscope
+	$(3)install -D -m 644 completions/ringscope.bash $(1)/$(word 1,$(COMPLETIONS))
+	$(3)install -D -m 644 completions/ringscope.zsh $(1)/$(word 2,$(COMPLETIONS))
+	$(3)install -D -m 644 completions/ringscope.fish $(1)/$(word 3,$(COMPLETIONS))
 	$(3)$(foreach s,1 7,$(if $(MAN_PAGES),install -D -m 644 -t $(1)/share/man/man$s $(filter %.$s,$(MAN_PAGES));))
 endef
 
@@ -164,7 +170,7 @@ install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
 
 uninstall: ## remove what install installed
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/ringscope $(addprefix lib/,$(notdir $(PLUGIN) $(NOP) $(STATIC))) \
-		share/bash-completion/completions/ringscope $(foreach s,1 7,$(patsubst docs/man/%.scd,share/man/man$s/%,$(wildcard docs/man/*.$s.scd))))
+		$(COMPLETIONS) $(foreach s,1 7,$(patsubst docs/man/%.scd,share/man/man$s/%,$(wildcard docs/man/*.$s.scd))))
 
 dist: ## make a tarball in BUILD of the tracked files and the built page: building it needs no Node
 	$(Q)tools/dist.sh $(BUILD) ringscope-$(VERSION)
