@@ -63,7 +63,9 @@ same "$(jq '.relationships | length' "$list")" "$(jq '.packages | length' "$list
 pages=$(find "$OLDPWD/docs/man" -name "*.scd" | wc -l)
 complete() {
     same "$(find "$1/man" -type f | wc -l)" "$pages" "man pages in $1"
-    [ -s "$1/bash-completion/completions/ringscope" ] || fail "no completion in $1"
+    for each in bash-completion/completions/ringscope zsh/site-functions/_ringscope fish/vendor_completions.d/ringscope.fish; do
+        [ -s "$1/$each" ] || fail "no $each in $1"
+    done
 }
 complete "any place/rs/share"
 # recorded TOOL PLUGIN: the program finds the plugin, records with it, and reads all of it.
