@@ -582,6 +582,38 @@ static void test_late_program(void **state)
     assert_int_equal(saved(), 72 * MS);
 }
 
+/* A receive that ended before its send began, by the clocks: it did not wait for it. */
+static void test_before_its_send(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    uint32_t pair = add_pair(world, 0, 1, 2 * MS, 3 * MS, 0, 1 * MS);
+    make_graph();
+    const struct rs_node *x = &graph.nodes[node(1, pair)];
+    assert_int_equal(x->nneeds, 0);
+    assert_int_equal(x->tail, 1 * MS);
+    assert_false(x->synchronous);
+}
+
+/* All-gathers end 1 ms after the last start, some 1.5 ms: 2.5 ms is not yet so long that an absent rank must have been last. */
+static void test_absent_in_time(void **state)
+{
+    (void)state;
+    make_job(1, 3, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 3), absent;
+    for (int i = 0; i < 10; i++) {
+        int64_t at = 10 * i * MS, starts[] = {at, at, at};
+        add_coll(world, "AllGather", 4, starts, i < 8 ? MS : 1500 * US);
+    }
+    int64_t starts[] = {100 * MS, RS_TIME_NONE, 100 * MS};
+    absent = add_coll(world, "AllGather", 4, starts, 2500 * US);
+    make_graph();
+    assert_int_equal(graph.ops[graph.nodes[node(0, absent)].op].waited, false);
+    assert_int_equal(graph.nodes[node(0, absent)].tail, 2500 * US);
+    assert_int_equal(graph.nodes[node(1, absent)].start, 91500 * US); /* or later */
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -610,6 +642,8 @@ int main(void)
         cmocka_unit_test_teardown(test_absent, forget),
         cmocka_unit_test_teardown(test_hidden_compute, forget),
         cmocka_unit_test_teardown(test_other_stream, forget),
+        cmocka_unit_test_teardown(test_before_its_send, forget),
+        cmocka_unit_test_teardown(test_absent_in_time, forget),
         cmocka_unit_test_teardown(test_launches, forget),
         cmocka_unit_test_teardown(test_late_program, forget),
         cmocka_unit_test_teardown(test_nothing, forget),
