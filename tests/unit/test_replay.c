@@ -562,6 +562,31 @@ static void test_launches(void **state)
     assert_int_equal(saved(), STEPS * 5 * MS - STEPS * 10 * US);
     assert_int_equal(replay.starts[node(0, ops[2])], 6 * MS + 10 * US);
     assert_int_equal(replay.launches[node(0, ops[3])], 9 * MS + 10 * US);
+    assert_int_equal(replay.launches[node(1, ops[3])], 9 * MS + 10 * US);
+}
+
+/* The same all-reduces without a late rank; in the last step the programs wait for the end of the first one (at 8 ms) before they
+ * launch the second, at 10 ms instead of 4. They waited for it, and would take their 2 ms after the launch before in any case. */
+static void test_waiting_program(void **state)
+{
+    (void)state;
+    enum { STEPS = 12, STEP = 20 };
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2), ops[3 * STEPS];
+    static const char *const funcs[] = {"AllReduce", "AllGather", "ReduceScatter"};
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < 3; k++) {
+            int64_t from = i * STEP * MS, late = i == STEPS - 1 && k ? 6 * MS : 0;
+            int64_t starts[] = {from + (7 + 2 * k) * MS + late, from + (7 + 2 * k) * MS + late};
+            uint32_t op = ops[3 * i + k] = add_coll(world, funcs[k], 1 << 20, starts, 1 * MS);
+            for (uint32_t r = 0; r < 2; r++)
+                model.parts.launched[model.order[model.ops.part[op] + r]] = from + 2 * (k + 1) * MS + late;
+        }
+    make_graph_with_launches();
+    const struct rs_node *x = &graph.nodes[node(0, ops[3 * STEPS - 2])];
+    assert_int_equal(x->awaited, node(0, ops[3 * STEPS - 3]));
+    assert_int_equal(x->resumed, 2 * MS);
+    assert_int_equal(x->host, 2 * MS);
 }
 
 /* The program of rank 1 launches 6 ms late in each step: what is taken out of its gaps is taken out of its launches. */
@@ -645,6 +670,7 @@ int main(void)
         cmocka_unit_test_teardown(test_before_its_send, forget),
         cmocka_unit_test_teardown(test_absent_in_time, forget),
         cmocka_unit_test_teardown(test_launches, forget),
+        cmocka_unit_test_teardown(test_waiting_program, forget),
         cmocka_unit_test_teardown(test_late_program, forget),
         cmocka_unit_test_teardown(test_nothing, forget),
     };
