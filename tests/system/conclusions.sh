@@ -60,7 +60,7 @@ for each in "$data/h200-ddp" "$data/h200-tp2pp2dp2/kineto" "$data/h200-mix"; do
 done
 
 # ---- one rank of a host explains nearly all of it ----
-"$RINGSCOPE" gen -n 8 --hosts 4 --steps 30 --slow 2:2000 --slow 3:100 --no-truth -o "$TMP/one" >/dev/null || bad=1
+"$RINGSCOPE" gen -n 8 --hosts 4 --steps 30 --slow 2:2000 --slow 3:200 --no-truth -o "$TMP/one" >/dev/null || bad=1
 is "a rank, not its host" "$(report "$TMP/one" | jq -c '[.findings[] | select(.named or .scope == "host") | [.scope, .named]]')" \
     '[["rank",true],["host",false]]'
 
