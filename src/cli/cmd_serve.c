@@ -17,6 +17,7 @@
 #include "cli/commands.h"
 #include "cli/print/output.h"
 #include "cli/reading.h"
+#include "cli/serve_sql.h"
 #include "cli/view_bundle.h"
 #include "serve/serve.h"
 
@@ -186,9 +187,15 @@ static enum rs_status serve_browser(const struct serve *s, struct rs_server *ser
     return status;
 }
 
-static int serve(struct serve *s, const char *page, size_t page_bytes)
+static int serve(struct serve *s, const char *page, size_t page_bytes, char **paths, int n)
 {
-    struct rs_serve_options options = {page, page_bytes, s->bundle, s->sizes.bytes, (unsigned)s->port};
+    struct rs_serve_sql *sql = rs_serve_sql_new(s->self, &s->view, paths, n);
+    struct rs_serve_options options = {.page = page,
+                                       .page_bytes = page_bytes,
+                                       .bundle = s->bundle,
+                                       .bundle_bytes = s->sizes.bytes,
+                                       .port = (unsigned)s->port,
+                                       .job = rs_serve_sql_job(sql)};
     struct rs_server *server;
     struct rs_err err;
     sigset_t set = signals_to_take(), before;
@@ -209,6 +216,7 @@ static int serve(struct serve *s, const char *page, size_t page_bytes)
         }
         rs_serve_stop(server);
     }
+    rs_serve_sql_free(sql); /* the signals are still blocked: nothing is left behind */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;
 }
@@ -241,7 +249,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     s.bundle = rs_view_temporary(self);
     if (s.bundle < 0) return RS_EXIT_FAILURE;
     int status = rs_reading_inputs(self, argv + 1, n, s.view.common.run, make_bundle, &s);
-    if (!status) status = serve(&s, page, page_bytes);
+    if (!status) status = serve(&s, page, page_bytes, argv + 1, n);
     close(s.bundle);
     return status;
 }
@@ -251,10 +259,10 @@ const struct rs_command rs_cmd_serve = {
     .summary = "the timeline of a run of any size in a browser, from a web server on this machine",
     .usage = "[options] IN...",
     .text = "Shows the page of `ringscope view` for runs that are too large for one file: the page loads what it "
-            "shows. The\n"
-            "server accepts requests from this machine only, with the token in its URL. The URL goes to stdout, "
-            "everything\n"
-            "else to stderr. Ctrl-C ends it; nothing is left behind.",
+            "shows,\n"
+            "and its panel SQL runs queries. The server accepts requests from this machine only, with the token in its "
+            "URL.\n"
+            "The URL goes to stdout, everything else to stderr. Ctrl-C ends it; nothing is left behind.",
     .examples = "ringscope serve rec                    # prints the URL, and the ssh line for another machine\n"
                 "ringscope serve --port 8080 --open rec # in the browser of this machine\n"
                 "ringscope serve --rank 0-7 --level all rec",

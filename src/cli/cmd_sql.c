@@ -16,6 +16,7 @@
 #include "cli/options/suggest.h"
 #include "cli/print/output.h"
 #include "cli/reading.h"
+#include "cli/sql.h"
 #include "cli/sql_print.h"
 #include "cli/view_bundle.h"
 #include "export/sqlite/schema.h"
@@ -28,6 +29,29 @@ static int run(const struct rs_command *self, int argc, char **argv)
     int n, done = rs_common_parse(self, &common, RS_NO_OPTIONS, argc, argv, &n);
     if (done >= 0) return done;
     rs_warn(self->name, "this build has no SQL: libsqlite3 was not there when it was built");
+    return RS_EXIT_FAILURE;
+}
+
+bool rs_sql_is_there(void)
+{
+    return false;
+}
+
+void rs_sql_describe(struct rs_strbuf *to)
+{
+    (void)to;
+}
+
+int rs_sql_make(const struct rs_command *self, struct rs_view_options *view, char **paths, int n, const char *path)
+{
+    (void)self, (void)view, (void)paths, (void)n, (void)path;
+    return RS_EXIT_FAILURE;
+}
+
+int rs_sql_ask(const struct rs_command *self, const char *path, const char *sql, uint64_t most, bool *cut)
+{
+    (void)self, (void)path, (void)sql, (void)most;
+    *cut = false;
     return RS_EXIT_FAILURE;
 }
 
@@ -149,10 +173,8 @@ static void put_row(struct rs_json *j, const char *kind, const char *table, cons
     rs_json_newline(j);
 }
 
-static enum rs_status print_json(const struct asked *a, struct rs_err *err)
+static void put_json(struct rs_json *j, const struct asked *a)
 {
-    struct rs_json *j = rs_alloc(sizeof *j);
-    rs_json_to_file(j, stdout, "standard output");
     for (int i = 0; i < RS_SQL_TABLES; i++) {
         const struct rs_sql_table_row *t = &rs_sql_tables[i];
         if (!is_asked(a, t->name)) continue;
@@ -166,6 +188,13 @@ static enum rs_status print_json(const struct asked *a, struct rs_err *err)
     for (size_t i = 0; i < rs_sql_nviews; i++)
         if (is_asked(a, rs_sql_views[i].name))
             put_row(j, "view", rs_sql_views[i].name, NULL, NULL, rs_sql_views[i].comment);
+}
+
+static enum rs_status print_json(const struct asked *a, struct rs_err *err)
+{
+    struct rs_json *j = rs_alloc(sizeof *j);
+    rs_json_to_file(j, stdout, "standard output");
+    put_json(j, a);
     enum rs_status status = rs_json_finish(j, err);
     free(j);
     return status;
@@ -467,29 +496,28 @@ static enum rs_status fill(struct rs_sql_db *db, struct rs_timeline *t, uint32_t
     return status == RS_OK ? rs_sql_commit(db, err) : status;
 }
 
-static int fill_and_answer(const struct rs_command *self, struct options *o, struct rs_sql_db *db, const char *sql,
-                           uint32_t tables, struct rs_inputs *in)
+/* Joins open inputs and fills the tables. Returns 0, or the exit status after the reason was printed. */
+static int load(const struct rs_command *self, struct rs_view_options *view, struct rs_sql_db *db, uint32_t tables,
+                struct rs_inputs *in)
 {
     struct rs_model model;
     struct rs_timeline timeline = {0};
     struct rs_err err;
-    int bad = rs_reading_join(self, in, &model, &o->view.common);
+    int bad = rs_reading_join(self, in, &model, &view->common);
     if (bad) return bad;
-    bad = rs_matches_check(self, &o->view.common.filters.filter, &model);
+    bad = rs_matches_check(self, &view->common.filters.filter, &model);
     if (bad) {
         rs_model_free(&model);
         return bad;
     }
-    const struct rs_timeline_options options = {.filter = &o->view.common.filters.filter,
-                                                .rows = o->view.row_bits,
-                                                .piece = rs_reading_piece(),
-                                                .begins = true};
+    const struct rs_timeline_options options = {
+        .filter = &view->common.filters.filter, .rows = view->row_bits, .piece = rs_reading_piece(), .begins = true};
     rs_timeline_init(&timeline, &model, in, &options);
     enum rs_status status = RS_OK;
     status = fill(db, &timeline, tables, &err);
     rs_timeline_free(&timeline);
     rs_model_free(&model); /* all that is wanted is in the database now */
-    return status == RS_OK ? answer(self, o, db->handle, sql) : rs_print_err(self->name, &err);
+    return status == RS_OK ? 0 : rs_print_err(self->name, &err);
 }
 
 /* A mistake in the query is said before minutes are spent on reading. */
@@ -510,7 +538,8 @@ static int query_inputs(const struct rs_command *self, struct options *o, char *
         sqlite3_set_authorizer(db.handle, NULL, NULL); /* what comes now is ours */
         status = rs_reading_open(self, &in, paths, (size_t)n, o->view.common.run);
         if (!status) {
-            status = fill_and_answer(self, o, &db, sql, tables, &in);
+            status = load(self, &o->view, &db, tables, &in);
+            if (!status) status = answer(self, o, db.handle, sql);
             rs_reading_complaints(self, &in);
             rs_inputs_close(&in);
         }
@@ -534,6 +563,66 @@ static int query_export(const struct rs_command *self, const struct options *o, 
         return rs_opt_usage(self, "an exported database is asked as it is: filters go into the query");
     }
     int status = answer(self, o, db, sql);
+    sqlite3_close_v2(db);
+    return status;
+}
+
+/* ---- for others ---- */
+
+bool rs_sql_is_there(void)
+{
+    return true;
+}
+
+void rs_sql_describe(struct rs_strbuf *to)
+{
+    const struct asked all = {0};
+    struct rs_json *j = rs_alloc(sizeof *j);
+    struct rs_err err;
+    rs_json_to_text(j, to, "the tables");
+    put_json(j, &all);
+    if (rs_json_finish(j, &err) != RS_OK) rs_memory_out();
+    free(j);
+}
+
+int rs_sql_make(const struct rs_command *self, struct rs_view_options *view, char **paths, int n, const char *path)
+{
+    struct rs_sql_db db;
+    struct rs_err err;
+    struct rs_inputs in;
+    int status = RS_EXIT_FINE;
+    if (rs_sql_open(&db, path, "the temporary database", &err) != RS_OK)
+        status = rs_print_err(self->name, &err);
+    else
+        status = rs_reading_open(self, &in, paths, (size_t)n, view->common.run);
+    if (!status) {
+        status = load(self, view, &db, RS_SQL_ALL, &in);
+        rs_inputs_close(&in);
+    }
+    rs_sql_close(&db);
+    return status;
+}
+
+int rs_sql_ask(const struct rs_command *self, const char *path, const char *sql, uint64_t most, bool *cut)
+{
+    enum { VALUE = 16 << 20 }; /* bytes of one value */
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    struct rs_err err;
+    *cut = false;
+    if (!sql_is_export(path, &db)) {
+        rs_warn(self->name, "the temporary database cannot be read");
+        return RS_EXIT_FAILURE;
+    }
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE);
+    int status = sql_query(self->name, db, sql, &q, NULL);
+    if (!status) {
+        if (rs_sql_print_first(db, q, most, cut, &err) != RS_OK) {
+            rs_print_err(self->name, &err);
+            status = RS_EXIT_USAGE; /* what it computes is too large, as a rule */
+        }
+        sqlite3_finalize(q);
+    }
     sqlite3_close_v2(db);
     return status;
 }

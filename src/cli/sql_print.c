@@ -112,18 +112,22 @@ static void value_json(struct rs_json *j, sqlite3_stmt *q, int i, struct rs_strb
     }
 }
 
-static enum rs_status print_json(sqlite3 *db, sqlite3_stmt *q, struct rs_strbuf *text, struct rs_err *err)
+enum rs_status rs_sql_print_first(sqlite3 *db, sqlite3_stmt *q, uint64_t most, bool *cut, struct rs_err *err)
 {
+    struct rs_strbuf text = {0}; /* of one value */
     int n = sqlite3_column_count(q), code = SQLITE_DONE;
     struct rs_json *j = rs_alloc(sizeof *j);
     char **names = column_names(q, n);
     enum rs_status status = RS_OK;
+    *cut = false;
     rs_json_to_file(j, stdout, "standard output");
-    while (!rs_json_failed(j) && (code = sqlite3_step(q)) == SQLITE_ROW) {
+    for (uint64_t rows = 0; !rs_json_failed(j) && (code = sqlite3_step(q)) == SQLITE_ROW; rows++) {
+        *cut = rows == most;
+        if (*cut) break;
         rs_json_object(j);
         for (int i = 0; i < n; i++) {
             rs_json_key(j, names[i] ? names[i] : "");
-            value_json(j, q, i, text);
+            value_json(j, q, i, &text);
         }
         rs_json_end(j);
         rs_json_newline(j);
@@ -133,6 +137,7 @@ static enum rs_status print_json(sqlite3 *db, sqlite3_stmt *q, struct rs_strbuf 
     for (int i = 0; i < n; i++) sqlite3_free(names[i]);
     free(names);
     free(j);
+    rs_strbuf_free(&text);
     return status;
 }
 
@@ -286,7 +291,8 @@ static enum rs_status print_table(sqlite3 *db, sqlite3_stmt *q, struct rs_strbuf
 enum rs_status rs_sql_print(sqlite3 *db, sqlite3_stmt *statement, enum rs_sql_form form, struct rs_err *err)
 {
     struct rs_strbuf text = {0}; /* of one value */
-    enum rs_status status = form == RS_SQL_JSON  ? print_json(db, statement, &text, err)
+    bool cut;
+    enum rs_status status = form == RS_SQL_JSON  ? rs_sql_print_first(db, statement, UINT64_MAX, &cut, err)
                             : form == RS_SQL_CSV ? print_csv(db, statement, &text, err)
                                                  : print_table(db, statement, &text, err);
     rs_strbuf_free(&text);

@@ -84,6 +84,28 @@ static bool read_line(char *line, struct rs_request *r)
     return true;
 }
 
+/* Digits at *at; saturates at 64 bits. False: there are none. */
+static bool number(const char **at, uint64_t *value)
+{
+    const char *start = *at;
+    *value = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++) {
+        unsigned digit = (unsigned)(**at - '0');
+        *value = *value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *value * 10 + digit;
+    }
+    return *at != start;
+}
+
+static void read_length(const char *value, struct rs_request *r)
+{
+    const char *at = value;
+    uint64_t length;
+    bool plain = number(&at, &length) && *at == 0;
+    if (r->lengths++ == 0) r->length = length;
+    r->other_body = r->other_body || !plain;
+    r->body = r->body || strcmp(value, "0") != 0;
+}
+
 static bool read_header(char *line, struct rs_request *r)
 {
     char *value = strchr(line, ':');
@@ -101,10 +123,12 @@ static bool read_header(char *line, struct rs_request *r)
         r->if_range = true;
     } else if (strcasecmp(line, "Connection") == 0) {
         r->close = r->close || strcasestr(value, "close") != NULL;
+    } else if (strcasecmp(line, "Origin") == 0) {
+        if (r->origin == NULL) r->origin = value;
     } else if (strcasecmp(line, "Content-Length") == 0) {
-        r->body = r->body || strcmp(value, "0") != 0;
+        read_length(value, r);
     } else if (strcasecmp(line, "Transfer-Encoding") == 0) {
-        r->body = true;
+        r->body = r->other_body = true;
     }
     return true;
 }
@@ -148,18 +172,6 @@ bool rs_host_is_loopback(const char *host)
 }
 
 /* ---- the range ---- */
-
-/* Digits at *at; saturates at 64 bits. False: there are none. */
-static bool number(const char **at, uint64_t *value)
-{
-    const char *start = *at;
-    *value = 0;
-    for (; **at >= '0' && **at <= '9'; (*at)++) {
-        unsigned digit = (unsigned)(**at - '0');
-        *value = *value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *value * 10 + digit;
-    }
-    return *at != start;
-}
 
 enum rs_http_range rs_http_range(const char *header, uint64_t size, uint64_t *from, uint64_t *length)
 {
@@ -224,6 +236,8 @@ static const char *name_of(int status)
     case 405: return "Method Not Allowed";
     case 413: return "Content Too Large";
     case 416: return "Range Not Satisfiable";
+    case 500: return "Internal Server Error";
+    case 503: return "Service Unavailable";
     default: return "Error";
     }
 }
@@ -290,6 +304,48 @@ static void give_bundle(struct rs_answer *a, const struct rs_request *r, const s
     a->length = length;
 }
 
+/* The page itself asks, or a program that is no browser: pages of others have their own origin. */
+static bool is_own_origin(const struct rs_request *r)
+{
+    static const char scheme[] = "http://";
+    return r->origin == NULL || (strncmp(r->origin, scheme, sizeof scheme - 1) == 0 &&
+                                 strcasecmp(r->origin + sizeof scheme - 1, r->host) == 0);
+}
+
+static void begin_job(struct rs_answer *a, const struct rs_request *r, const struct rs_site_job *job)
+{
+    if (!is_own_origin(r)) {
+        refuse(a, r, 403, "", "use the address that ringscope printed\n");
+    } else if (r->other_body || r->lengths != 1) {
+        refuse(a, r, 400, "", "a body needs one Content-Length\n");
+    } else if (r->length > job->most) {
+        refuse(a, r, 413, "", "the body is too long\n");
+    } else {
+        a->job = true;
+        a->body_bytes = (size_t)r->length;
+    }
+}
+
+static void describe_job(struct rs_answer *a, const struct rs_request *r, const struct rs_site_job *job)
+{
+    put_head(a, 200, job->about_bytes, "Content-Type: application/jsonl\r\n" NO_POLICY);
+    if (is_head(r)) return;
+    a->text = job->about;
+    a->text_bytes = job->about_bytes;
+}
+
+void rs_answer_job(struct rs_answer *a, int status, const char *type, const char *headers, uint64_t bytes)
+{
+    put_head(a, status, bytes, "Content-Type: %s\r\n%s" NO_POLICY, type, headers);
+    a->from = 0;
+    a->length = bytes;
+}
+
+void rs_answer_no_job(struct rs_answer *a, const char *busy)
+{
+    refuse(a, NULL, busy ? 503 : 500, "", busy ? busy : "no process could be started for this\n");
+}
+
 /* A refusal reveals nothing: without the token all addresses get the same answer. */
 void rs_answer_make(const struct rs_site *s, const struct rs_request *r, struct rs_answer *a)
 {
@@ -300,18 +356,24 @@ void rs_answer_make(const struct rs_site *s, const struct rs_request *r, struct 
         refuse(a, r, 400, "", "a request needs exactly one Host header\n");
     } else if (!rs_host_is_loopback(r->host)) {
         refuse(a, r, 403, "", "use the address that ringscope printed\n");
-    } else if (strcmp(r->method, "GET") != 0 && !is_head(r)) {
-        refuse(a, r, 405, "Allow: GET, HEAD\r\n", "GET only\n");
     } else if (!rs_token_in_query(r->query, s->token)) {
         refuse(a, r, 403, "", "the address has no valid token: use the whole address that ringscope printed\n");
     } else {
+        bool job = s->job.path != NULL && strcmp(r->path, s->job.path) == 0;
         a->known = true;
-        if (r->body)
+        if (job && strcmp(r->method, "POST") == 0)
+            begin_job(a, r, &s->job);
+        else if (strcmp(r->method, "GET") != 0 && !is_head(r))
+            refuse(a, r, 405, job ? "Allow: GET, HEAD, POST\r\n" : "Allow: GET, HEAD\r\n",
+                   job ? "GET or POST only\n" : "GET only\n");
+        else if (r->body)
             refuse(a, r, 413, "", "requests with a body are not accepted\n");
         else if (strcmp(r->path, "/") == 0) /* not decoded: an address has one spelling */
             give_page(a, r, s);
         else if (strcmp(r->path, "/bundle") == 0)
             give_bundle(a, r, s);
+        else if (job)
+            describe_job(a, r, &s->job);
         else
             refuse(a, r, 404, "", "not found\n");
     }

@@ -9,12 +9,15 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "serve/job.h"
 
 /* ---- requests ----
- * The parts of a request that `serve` uses: its line, host, token, range. Nothing is allocated or decoded.
+ * The parts of a request that `serve` uses: its line, host, token, range, the length of its body. Nothing is allocated
+ * or decoded.
  *
  * Strict where HTTP leaves a choice, so that no proxy can interpret a request differently: lines end in CR LF, no
- * control characters, no folded lines, HTTP/1.0 and 1.1 only. Requests with a body are refused. */
+ * control characters, no folded lines, HTTP/1.0 and 1.1 only. Only a POST to the path of struct rs_site_job may have a
+ * body. */
 
 enum {
     RS_SERVE_TOKEN = 32, /* hex digits: 128 bits */
@@ -25,10 +28,13 @@ enum {
 struct rs_request {
     const char *method, *path; /* not decoded */
     const char *query; /* without its "?" */
-    const char *host, *range; /* the first ones */
+    const char *host, *range, *origin; /* the first ones */
     unsigned hosts; /* how many Host headers there are */
     bool if_range;
     bool body; /* it has a body */
+    unsigned lengths; /* how many Content-Length headers there are */
+    uint64_t length; /* of the first one */
+    bool other_body; /* the length of the body is not a plain number, or in a Transfer-Encoding */
     bool close; /* close the connection after the answer */
 };
 
@@ -67,6 +73,7 @@ struct rs_site {
     const char *page; /* HTML; the caller's */
     size_t page_bytes;
     uint64_t bundle_bytes;
+    struct rs_site_job job;
     char token[RS_SERVE_TOKEN + 1];
     char policy[RS_POLICY_MOST]; /* the page's, see rs_site_policy() */
 };
@@ -74,19 +81,26 @@ struct rs_site {
 /* Reads the page's policy from its text, to send it as a header, which can also forbid framing. */
 void rs_site_policy(struct rs_site *site);
 
-/* First `head`, then `text`, then a part of the bundle. */
+/* First `head`, then `text`, then a part of a file: the bundle, or the result of a job. */
 struct rs_answer {
     char head[RS_ANSWER_HEAD];
     size_t head_bytes;
     const char *text; /* the page, or a constant */
     size_t text_bytes;
-    uint64_t from, length; /* bytes of the bundle; length 0: none */
+    uint64_t from, length; /* bytes of the file; length 0: none */
     bool known; /* the request had the token and a valid host */
     bool page; /* it contains the whole page */
     bool close; /* the connection is closed after it */
+    bool job; /* there is no answer yet: it is to be computed from a body of `body_bytes` */
+    size_t body_bytes;
 };
 
 /* `request` NULL: invalid or too long. */
 void rs_answer_make(const struct rs_site *site, const struct rs_request *request, struct rs_answer *answer);
+/* The answer to a job that ended: `bytes` of a file. `type` and `headers` ("": none) are lines of the header without and
+ * with their ends. */
+void rs_answer_job(struct rs_answer *answer, int status, const char *type, const char *headers, uint64_t bytes);
+/* The answer to a job while another one runs, or (NULL) one that could not be started. */
+void rs_answer_no_job(struct rs_answer *answer, const char *busy);
 
 #endif

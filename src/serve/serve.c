@@ -85,6 +85,8 @@ enum {
 
 enum state {
     ASKING, /* the request is not complete */
+    BODY, /* the body of a job is not complete */
+    WAITING, /* for the job */
     ANSWERED, /* bytes of the answer are left to send */
     LEAVING, /* all is sent. Unread bytes are discarded: closing with them would reset the connection */
 };
@@ -98,8 +100,11 @@ struct connection {
     bool known; /* a request had the token: it is in server->known, else in ->unknown */
     size_t have; /* bytes */
     char bytes[RS_REQUEST_MOST];
+    char *body; /* of a job; NULL: none */
+    size_t body_have;
     struct rs_answer answer; /* the rest of it: */
     const char *head;
+    int file; /* of the answer, if it is not the bundle; else -1 */
 };
 
 TAILQ_HEAD(connections, connection); /* the oldest first */
@@ -112,14 +117,28 @@ struct rs_server {
     struct event *accept, *again; /* new connections; the end of a pause in accepting them */
     struct connections known, unknown;
     unsigned open, most; /* connections */
+    struct rs_serve_job job;
+    struct event *job_end; /* NULL: no job runs */
+    struct connection *waiting; /* for the job; NULL: nobody */
     bool page_given, ended; /* since rs_serve_run() began */
 };
 
 /* ---- a connection ---- */
 
+/* What an answer needed. */
+static void forget_job(struct connection *c)
+{
+    free(c->body);
+    c->body = NULL;
+    if (c->file >= 0) close(c->file);
+    c->file = -1;
+}
+
 static void drop(struct connection *c)
 {
     struct rs_server *s = c->server;
+    if (s->waiting == c) s->waiting = NULL;
+    forget_job(c);
     event_del(&c->io);
     event_del(&c->timer);
     close(c->fd);
@@ -150,17 +169,88 @@ static void enter(struct connection *c, enum state state, short direction, int s
     set_time(c, seconds);
 }
 
+static void send_answer(struct connection *c)
+{
+    c->head = c->answer.head;
+    enter(c, ANSWERED, EV_WRITE, TO_READ);
+}
+
+/* ---- jobs ---- */
+
+static void stop_waiting(struct rs_server *s)
+{
+    if (s->job_end == NULL) return;
+    close(event_get_fd(s->job_end));
+    event_free(s->job_end);
+    s->job_end = NULL;
+}
+
+static void on_job_end(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    struct rs_server *s = arg;
+    struct connection *c = s->waiting;
+    struct rs_serve_result r;
+    stop_waiting(s);
+    s->waiting = NULL;
+    s->job.end(s->job.context, &r);
+    if (c == NULL) { /* the client is gone */
+        close(r.file);
+        return;
+    }
+    c->file = r.file;
+    rs_answer_job(&c->answer, r.status, r.type, r.headers, r.bytes);
+    send_answer(c);
+}
+
+/* The whole body is there. A client that leaves does not end the job: it ends by itself. */
+static void start_job(struct connection *c)
+{
+    struct rs_server *s = c->server;
+    bool busy = s->job_end != NULL;
+    int end = busy ? -1 : s->job.start(s->job.context, c->body, c->body_have);
+    if (end < 0) {
+        rs_answer_no_job(&c->answer, busy ? s->job.site.busy : NULL);
+        send_answer(c);
+        return;
+    }
+    s->job_end = event_new(s->base, end, EV_READ, on_job_end, s);
+    if (s->job_end == NULL || event_add(s->job_end, NULL) != 0) rs_memory_out();
+    s->waiting = c;
+    c->state = WAITING;
+    event_del(&c->io);
+    event_del(&c->timer);
+}
+
+/* Moves what has come of the body. */
+static void take_body(struct connection *c)
+{
+    size_t lacks = c->answer.body_bytes - c->body_have, n = c->have < lacks ? c->have : lacks;
+    memcpy(c->body + c->body_have, c->bytes, n);
+    c->body_have += n;
+    c->have -= n;
+    memmove(c->bytes, c->bytes + n, c->have);
+    if (n == lacks) start_job(c);
+}
+
+/* ---- requests ---- */
+
 static void begin_answer(struct connection *c, const struct rs_request *request)
 {
     struct rs_server *s = c->server;
     rs_answer_make(&s->site, request, &c->answer);
-    c->head = c->answer.head;
     if (c->answer.known && !c->known) {
         TAILQ_REMOVE(&s->unknown, c, link);
         TAILQ_INSERT_TAIL(&s->known, c, link);
         c->known = true;
     }
-    enter(c, ANSWERED, EV_WRITE, TO_READ);
+    if (c->answer.job) {
+        c->body = rs_alloc(c->answer.body_bytes + 1);
+        c->body_have = 0;
+        enter(c, BODY, EV_READ, TO_ASK_AGAIN);
+    } else {
+        send_answer(c);
+    }
 }
 
 /* Answers the next request, if it is complete. */
@@ -172,6 +262,7 @@ static void look_for_request(struct connection *c)
         begin_answer(c, rs_request_read(c->bytes, n, &request) ? &request : NULL);
         c->have -= n;
         memmove(c->bytes, c->bytes + n, c->have);
+        if (c->state == BODY) take_body(c);
     } else if (c->have == sizeof c->bytes) {
         c->have = 0;
         begin_answer(c, NULL);
@@ -186,6 +277,9 @@ static bool receive(struct connection *c)
     if (c->state == ASKING) {
         c->have += (size_t)n;
         look_for_request(c);
+    } else if (c->state == BODY) {
+        c->have += (size_t)n;
+        take_body(c);
     }
     return n > 0;
 }
@@ -203,7 +297,8 @@ static ssize_t send_piece(struct connection *c)
         if (n > 0) a->text += n, a->text_bytes -= (size_t)n;
     } else {
         off_t from = (off_t)a->from;
-        n = sendfile(c->fd, c->server->bundle, &from, a->length < PIECE ? (size_t)a->length : PIECE);
+        n = sendfile(c->fd, c->file >= 0 ? c->file : c->server->bundle, &from,
+                     a->length < PIECE ? (size_t)a->length : PIECE);
         if (n > 0) a->from += (uint64_t)n, a->length -= (uint64_t)n;
     }
     return n;
@@ -223,6 +318,7 @@ static bool transmit(struct connection *c)
         c->server->page_given = true;
         event_base_loopbreak(c->server->base); /* rs_serve_run() continues unless it waits for this */
     }
+    forget_job(c);
     if (a->close) {
         shutdown(c->fd, SHUT_WR);
         c->have = 0;
@@ -251,7 +347,7 @@ static struct connection *least(struct rs_server *s)
     if (c != NULL) return c;
     TAILQ_FOREACH(c, &s->known, link)
     {
-        if (c->state != ANSWERED) return c;
+        if (c->state != ANSWERED && c->state != WAITING) return c;
     }
     return NULL;
 }
@@ -263,6 +359,8 @@ static void add_connection(struct rs_server *s, int fd)
     c->fd = fd;
     c->known = false;
     c->have = 0;
+    c->body = NULL;
+    c->file = -1;
     TAILQ_INSERT_TAIL(&s->unknown, c, link);
     s->open++;
     event_assign(&c->io, s->base, fd, EV_READ | EV_PERSIST, on_io, c);
@@ -377,6 +475,8 @@ enum rs_status rs_serve_start(struct rs_server **server, const struct rs_serve_o
     s->site.page = options->page;
     s->site.page_bytes = options->page_bytes;
     s->site.bundle_bytes = options->bundle_bytes;
+    s->site.job = options->job.site;
+    s->job = options->job;
     rs_site_policy(&s->site);
     s->bundle = options->bundle;
     s->port = options->port;
@@ -451,6 +551,7 @@ void rs_serve_stop(struct rs_server *s)
     if (s == NULL) return;
     struct connection *c;
     while ((c = TAILQ_FIRST(&s->unknown)) != NULL || (c = TAILQ_FIRST(&s->known)) != NULL) drop(c);
+    stop_waiting(s);
     if (s->accept != NULL) event_free(s->accept);
     if (s->again != NULL) event_free(s->again);
     if (s->base != NULL) event_base_free(s->base);

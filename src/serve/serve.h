@@ -1,7 +1,8 @@
-/* A small web server for one bundle: loopback only, a token in the address, GET (and HEAD) only, HTTP ranges.
+/* A small web server for one bundle: loopback only, a token in the address, HTTP ranges.
  *
- * It serves two addresses: /?t=TOKEN (the page) and /bundle?t=TOKEN (the bundle, whole or a range), and nothing of the
- * file system. libevent waits for sockets and timers; answer.h parses requests and makes answers. One thread, which
+ * It serves two addresses with GET and HEAD: /?t=TOKEN (the page) and /bundle?t=TOKEN (the bundle, whole or a range), and
+ * nothing of the file system. A third one, if the caller wants it, is answered by child processes of the caller, one at a
+ * time: a POST starts one, and its answer is a file that the child wrote. libevent waits for sockets and timers; answer.h parses requests and makes answers. One thread, which
  * never waits for a client: the bundle goes from the page cache to the socket, a piece at a time (a piece that must be
  * read from the disk delays the others).
  *
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "serve/job.h"
 
 struct rs_server;
 
@@ -27,6 +29,7 @@ struct rs_serve_options {
     int bundle; /* file descriptor; stays the caller's, and open as long as the server runs */
     uint64_t bundle_bytes;
     unsigned port; /* 0: any free one */
+    struct rs_serve_job job;
 };
 
 /* Whether this port is free (0: any): to be checked before the long work of making a bundle. Fails, too, if ringscope
@@ -42,7 +45,7 @@ enum rs_status rs_serve_run(struct rs_server *server, const sigset_t *until, uns
                             struct rs_err *err);
 /* Whether the page was sent during the last rs_serve_run(). */
 bool rs_serve_page_given(const struct rs_server *server);
-/* Ends all connections and frees the server. NULL is fine. */
+/* Ends all connections and frees the server; a child that runs is left to the caller. NULL is fine. */
 void rs_serve_stop(struct rs_server *server);
 
 #endif

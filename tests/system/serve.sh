@@ -16,6 +16,9 @@ if "$RINGSCOPE" --version | grep -Eq '^  (libevent|page) +off'; then
     echo "built without libevent or without the page"
     exit 77
 fi
+sql=on
+"$RINGSCOPE" --version | grep -Eq '^  sqlite +off' && sql=off
+export RINGSCOPE_TEST_QUERY_SECONDS=2 # instead of 10
 unset SSH_CONNECTION http_proxy HTTP_PROXY ALL_PROXY all_proxy
 mkdir "$TMP/tmp"
 cd "$TMP" || exit 1
@@ -190,6 +193,75 @@ done
 get 200 -H "Connection: Upgrade" -H "Upgrade: websocket" -H "Sec-WebSocket-Version: 13" -H "Sec-WebSocket-Key: eA==" "$address"
 lacks "$head" "101"
 
+# ---- SQL: what `ringscope sql` answers, and nothing else ----
+ask() { get "$1" --data-binary "$2" "${@:3}" "$base/sql?$query"; } # STATUS QUERY CURL-ARGUMENT...
+endless="WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT count(*) FROM a"
+if [ "$sql" = on ]; then
+    get 200 "$base/sql?$query"
+    "$RINGSCOPE" sql --schema --json | cmp -s - body || fail "other tables than sql --schema"
+    for text in "SELECT * FROM operations" "SELECT * FROM v_stragglers" "SELECT * FROM v_timeline LIMIT 1000" \
+        "SELECT key, value FROM meta" "SELECT 1 WHERE 0"; do
+        ask 200 "$text"
+        lacks "$head" Ringscope-More-Rows
+        "$RINGSCOPE" sql --json "$root/tests/data/h200-mix" "$text" 2>/dev/null | cmp -s - body || fail "other rows: $text"
+    done
+    ask 200 "SELECT id FROM events ORDER BY id"
+    has "$head" "Ringscope-More-Rows: yes"
+    same "$(wc -l <body)" 1000
+    before=$(sha256sum tmp/ringscope-*/run.sqlite)
+    for text in "DELETE FROM operations" "UPDATE meta SET value = 1" "DROP TABLE meta" "ATTACH 'x.db' AS x" "PRAGMA journal_mode = WAL" \
+        "SELECT load_extension('x')" "VACUUM INTO '$TMP/x.db'" "CREATE TEMP TABLE x (y)" "SELECT 1; SELECT 2" "" "SELEC" \
+        "SELECT nothing FROM meta" ".tables"; do
+        ask 400 "$text"
+        [ -s body ] || fail "no reason: $text"
+    done
+    same "$(sha256sum tmp/ringscope-*/run.sqlite) $(find . -name x.db)" "$before "
+    same "$(stat -c %a tmp/ringscope-*)" 700
+    ask 400 "SELECT hex(randomblob(100000000))" # a value larger than any answer
+    get 200 -H "Origin: $base" --data-binary "SELECT 1" "$base/sql?$query"
+    for wrong in "" "?" "?$other" "?$query&$query"; do
+        get 403 --data-binary "SELECT 1" "$base/sql$wrong"
+    done
+    get 403 --data-binary "SELECT 1" "$base/nothing?$other"
+    ask 403 "SELECT 1" -H "Host: evil.org"
+    for origin in http://evil.org null "https://127.0.0.1:$port" "http://127.0.0.1:1"; do ask 403 "SELECT 1" -H "Origin: $origin"; done
+    ask 405 "SELECT 1" -X PUT
+    ask 400 "SELECT 1" -H "Transfer-Encoding: chunked"
+    { printf 'SELECT 1 --'; head -c 65525 /dev/zero | tr '\0' x; } >longest
+    ask 200 @longest
+    printf x >>longest
+    ask 413 @longest
+    answer=$(raw "POST /sql?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 8\r\nContent-Length: 9\r\n\r\nSELECT 1")
+    has "$answer" "HTTP/1.1 400"
+    answer=$(raw "POST /sql?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 8\r\n\r\nSELECT 7GET /x?$query HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    has "$answer" '{"7":7}'
+    has "$answer" "HTTP/1.1 404" # what follows a body is the next request
+    # One at a time; the page is served meanwhile; and one that never ends is stopped.
+    for i in 1 2 3 4 5; do
+        curl -s -m 120 -o stopped -w '%{http_code}' --data-binary "$endless" "$base/sql?$query" >stopped.status &
+        endless_pid=$!
+        busy=
+        while [ -z "$busy" ] && kill -0 $endless_pid 2>/dev/null; do
+            [ "$(curl -s -m 120 -o body -w '%{http_code}' --data-binary 'SELECT 1' "$base/sql?$query")" = 503 ] && busy=yes
+        done
+        [ -z "$busy" ] || break
+        wait $endless_pid
+    done
+    same "$busy: $(cat body)" "yes: another query is still running; try again when it has ended"
+    get 206 -r 0-99 "$bundle"
+    kill -0 $endless_pid 2>/dev/null || echo "the machine was too slow to see the page served meanwhile"
+    wait $endless_pid
+    same "$(cat stopped.status): $(cat stopped)" "400: the query was stopped after 2 s"
+    # A client that leaves does not block the next one for longer than that.
+    curl -s -m 0.3 -o /dev/null --data-binary "$endless" "$base/sql?$query"
+    until [ "$(curl -s -m 120 -o body -w '%{http_code}' --data-binary 'SELECT 5' "$base/sql?$query")" = 200 ]; do sleep 0.1; done
+    same "$(cat body)" '{"5":5}'
+    same "$(ps -o stat= --ppid $server | grep -c Z)" 0
+else
+    get 404 "$base/sql?$query"
+    get 405 --data-binary "SELECT 1" "$base/sql?$query"
+fi
+
 # ---- the host: a name that leads here is not enough ----
 for host in evil.org "evil.org:$port" "127.0.0.1:x" "127.0.0.1:" "127.0.0.1.evil.org:$port" "0.0.0.0:$port"; do
     get 403 -H "Host: $host" "$address"
@@ -293,9 +365,17 @@ timeout 300 "$RINGSCOPE" serve --port "$port" "$root/tests/data/h200-mix" >out 2
 same "$?" 1
 has "$(cat err)" "port $port of 127.0.0.1: Address already in use"
 same "$(cat out)" ""
-same "$(ls tmp)" ""
-before=${EPOCHREALTIME/./} # with connections open that stand still
+before=${EPOCHREALTIME/./} # with connections open that stand still, and a query that runs
+query_pid=
+if [ "$sql" = on ]; then
+    curl -s -m 120 -o /dev/null --data-binary "$endless" "$base/sql?$query" &
+    query_pid=$!
+    child=
+    until child=$(ps -o pid= --ppid $server) && [ -n "$child" ]; do sleep 0.02; done
+fi
 stop TERM
+[ -z "$query_pid" ] || ! kill -0 $child 2>/dev/null || fail "the query outlives the server"
+wait $query_pid
 same "$ended $(grep -c Sanitizer said)" "0 0"
 [ $((${EPOCHREALTIME/./} - before)) -lt 20000000 ] || fail "took long to end"
 for i in 10 11 12 13 14 15 16 17 18 19; do eval "exec $i<&- $i>&-"; done

@@ -234,7 +234,8 @@ static void answers(void **state)
         {"HEAD /bundle?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", true, false, 0, 0, 0},
         {"GET /bundle?t=%s HTTP/1.1\r\nHost: evil\r\n\r\n", "403", false, true, 1, 0, 0},
         {"GET /bundle?t=%s0 HTTP/1.1\r\nHost: localhost\r\n\r\n", "403", false, true, 1, 0, 0},
-        {"POST /bundle?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "405", false, true, 1, 0, 0},
+        {"POST /bundle?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "405", true, true, 1, 0, 0},
+        {"POST /bundle?t=%s0 HTTP/1.1\r\nHost: localhost\r\n\r\n", "403", false, true, 1, 0, 0},
         {"GET /x?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "404", true, true, 1, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -252,9 +253,63 @@ static void answers(void **state)
     }
 }
 
+/* A body is for one address only, and its length must be beyond doubt. */
+static void jobs(void **state)
+{
+    (void)state;
+    struct rs_site site = {.page = "<p>", .page_bytes = 3, .bundle_bytes = 100};
+    site.job = (struct rs_site_job){.path = "/sql", .about = "abcde", .about_bytes = 5, .most = 1000};
+    memset(site.token, 'a', RS_SERVE_TOKEN);
+    static const struct {
+        const char *line, *headers;
+        int status; /* 0: a job of `bytes` */
+        size_t bytes;
+    } cases[] = {
+        {"POST /sql?t=%s", "Content-Length: 8\r\n", 0, 8},
+        {"POST /sql?t=%s", "Content-Length: 1000\r\nOrigin: http://localhost:80\r\n", 0, 1000},
+        {"POST /sql?t=%s", "Content-Length: 0\r\n", 0, 0},
+        {"POST /sql?t=%s", "Content-Length: 1001\r\n", 413, 0},
+        {"POST /sql?t=%s", "Content-Length: 18446744073709551624\r\n", 413, 0},
+        {"POST /sql?t=%s", "", 400, 0},
+        {"POST /sql?t=%s", "Content-Length: 8\r\nContent-Length: 8\r\n", 400, 0},
+        {"POST /sql?t=%s", "Content-Length: 8, 8\r\n", 400, 0},
+        {"POST /sql?t=%s", "Content-Length: -8\r\n", 400, 0},
+        {"POST /sql?t=%s", "Content-Length: 0x8\r\n", 400, 0},
+        {"POST /sql?t=%s", "Content-Length:\r\n", 400, 0},
+        {"POST /sql?t=%s", "Content-Length: 8\r\nTransfer-Encoding: chunked\r\n", 400, 0},
+        {"POST /sql?t=%s", "Content-Length: 8\r\nOrigin: http://localhost\r\n", 403, 0},
+        {"POST /sql?t=%s", "Content-Length: 8\r\nOrigin: http://evil\r\n", 403, 0},
+        {"POST /sql?t=%s", "Content-Length: 8\r\nOrigin: null\r\n", 403, 0},
+        {"POST /sql?t=%s0", "Content-Length: 8\r\n", 403, 0},
+        {"POST /sql/?t=%s", "Content-Length: 8\r\n", 405, 0},
+        {"PUT /sql?t=%s", "Content-Length: 8\r\n", 405, 0},
+        {"GET /sql?t=%s", "Content-Length: 8\r\n", 413, 0},
+        {"GET /sql?t=%s", "", 200, 5},
+        {"HEAD /sql?t=%s", "", 200, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char line[128], text[256];
+        struct rs_request r;
+        struct rs_answer a;
+        snprintf(line, sizeof line, cases[i].line, site.token);
+        snprintf(text, sizeof text, "%s HTTP/1.1\r\nHost: localhost:80\r\n%s\r\n", line, cases[i].headers);
+        assert_true(reads(text, &r));
+        rs_answer_make(&site, &r, &a);
+        assert_true(a.job == (cases[i].status == 0));
+        if (a.job) assert_int_equal(a.body_bytes, cases[i].bytes);
+        if (!a.job) assert_int_equal(atoi(a.head + 9), cases[i].status);
+        if (cases[i].status == 200) assert_int_equal(a.text_bytes, cases[i].bytes);
+    }
+    struct rs_answer a = {0};
+    rs_answer_job(&a, 200, "text/plain", "X-Y: z\r\n", 12);
+    assert_true(strstr(a.head, "X-Y: z\r\n") && strstr(a.head, "Content-Length: 12\r\n") && a.length == 12 && !a.close);
+    rs_answer_no_job(&a, "wait\n");
+    assert_true(!strncmp(a.head, "HTTP/1.1 503 ", 13) && a.close && a.text_bytes == 5);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tokens), cmocka_unit_test(hosts), cmocka_unit_test(ranges),
-                                       cmocka_unit_test(requests), cmocka_unit_test(answers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tokens),   cmocka_unit_test(hosts),   cmocka_unit_test(ranges),
+                                       cmocka_unit_test(requests), cmocka_unit_test(answers), cmocka_unit_test(jobs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,9 +104,13 @@ const brightestNow = (tab: Page): Promise<number> =>
 export async function close(tab: Page, what: string): Promise<void> {
     const { problems, requests } = watchedOf(tab);
     const own = tab.url().replace(/#.*/, "");
-    const beside = own.startsWith("http") ? `${new URL(own).origin}/bundle?` : own;
+    const { origin } = new URL(own);
+    const beside = own.startsWith("http") ? [`${origin}/bundle?`, `${origin}/sql?`] : [own];
     const away = requests.filter(
-        (url) => !/^(data|blob):/.test(url) && url.replace(/#.*/, "") !== own && !url.startsWith(beside),
+        (url) =>
+            !/^(data|blob):/.test(url) &&
+            url.replace(/#.*/, "") !== own &&
+            !beside.some((address) => url.startsWith(address)),
     );
     expect(problems.length === 0, `${what}: no errors ${problems.join("; ")}`.trim());
     expect(away.length === 0, `${what}: no request leaves the page ${away.join(" ")}`.trim());

@@ -22,6 +22,7 @@ export async function serveBundle(path: string, token = "abc"): Promise<Served> 
         const url = new URL(request.url ?? "/", "http://x");
         if (request.method !== "GET" || url.searchParams.get("t") !== token) return void response.writeHead(403).end();
         if (url.pathname === "/") return void response.writeHead(200, { "Content-Type": "text/html" }).end(page);
+        if (url.pathname === "/sql") return void response.writeHead(204).end(); // no SQL here
         const [from, to] = [Number(range?.[1]), Number(range?.[2]) + 1];
         if (url.pathname !== "/bundle" || !(from < to && to <= size)) return void response.writeHead(404).end();
         ranges++;

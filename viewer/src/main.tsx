@@ -4,8 +4,10 @@ import { render } from "preact";
 import { App } from "./panels/app";
 import { Decoder } from "./data/decoder";
 import { HttpSource, pageSource } from "./data/source";
+import { fetchTables } from "./data/sql";
 import { Trace } from "./data/trace";
 import { inWorker, serveJobs, startWorker } from "./data/worker";
+import { Queries } from "./state/queries";
 import { Session } from "./state/session";
 import type { Timeline } from "./timeline/timeline";
 import "./style.css";
@@ -38,12 +40,21 @@ function rootElement(): Promise<HTMLElement> {
     });
 }
 
+/** Not every server answers queries. */
+async function askForSql(session: Session): Promise<void> {
+    const url = `sql${location.search}`;
+    const tables = await fetchTables(url);
+    if (tables) session.queries.value = new Queries(tables, url);
+}
+
 async function begin(): Promise<void> {
     const root = await rootElement();
     try {
         // Beside a page without data lies its bundle: `ringscope serve`, or any web server.
-        const source = (await pageSource(document, loaded)) ?? new HttpSource(`bundle${location.search}`);
+        const own = await pageSource(document, loaded);
+        const source = own ?? new HttpSource(`bundle${location.search}`);
         const session = new Session(await Trace.open(source, new Decoder(startWorker)));
+        if (!own) void askForSql(session);
         const dark = matchMedia("(prefers-color-scheme: dark)");
         session.systemDark.value = dark.matches;
         dark.addEventListener("change", () => (session.systemDark.value = dark.matches));

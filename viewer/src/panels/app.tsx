@@ -18,6 +18,7 @@ import { Notes } from "./notes";
 import { Operations } from "./operations";
 import { ReportPanel } from "./report";
 import { Search } from "./search";
+import { Sql } from "./sql";
 import { FlagTooltip, RowTooltip, Tooltip } from "./tooltip";
 
 const PANELS: { id: PanelId; label: string; view: (props: { session: Session }) => preact.ComponentChild }[] = [
@@ -30,7 +31,11 @@ const PANELS: { id: PanelId; label: string; view: (props: { session: Session }) 
     { id: "search", label: "search", view: Search },
     { id: "notes", label: "notes", view: Notes },
     { id: "legend", label: "legend", view: Legend },
+    { id: "sql", label: "SQL", view: Sql },
 ];
+
+/** SQL only where there is a server that answers. */
+const panelsOf = (session: Session) => PANELS.filter((panel) => panel.id !== "sql" || session.queries.value !== null);
 
 /** The panel may be as narrow and as wide as that, in CSS pixels. */
 const NARROW = 300;
@@ -83,14 +88,15 @@ function Message({ session }: { session: Session }) {
 }
 
 function Panel({ session }: { session: Session }) {
-    const chosen = PANELS.find((panel) => panel.id === session.panel.value);
+    const panels = panelsOf(session);
+    const chosen = panels.find((panel) => panel.id === session.panel.value);
     const View = chosen?.view;
     const aside = useRef<HTMLElement>(null);
     const tabs = (event: KeyboardEvent): void => {
         const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
         if (step === 0) return;
-        const at = PANELS.findIndex((panel) => panel.id === chosen?.id);
-        const next = PANELS[(at + step + PANELS.length) % PANELS.length]!;
+        const at = panels.findIndex((panel) => panel.id === chosen?.id);
+        const next = panels[(at + step + panels.length) % panels.length]!;
         session.panel.value = next.id;
         document.getElementById(`tab-${next.id}`)?.focus();
         event.preventDefault();
@@ -100,14 +106,14 @@ function Panel({ session }: { session: Session }) {
         <aside class={chosen ? "" : "closed"} ref={aside}>
             {chosen ? <Splitter aside={aside} /> : null}
             <nav role="tablist" aria-label="panels" onKeyDown={tabs}>
-                {PANELS.map((panel) => (
+                {panels.map((panel) => (
                     <button
                         key={panel.id}
                         role="tab"
                         id={`tab-${panel.id}`}
                         aria-selected={panel.id === chosen?.id}
                         aria-controls="panel"
-                        tabIndex={panel.id === (chosen?.id ?? PANELS[0]!.id) ? 0 : -1}
+                        tabIndex={panel.id === (chosen?.id ?? panels[0]!.id) ? 0 : -1}
                         onClick={() => (session.panel.value = panel.id === chosen?.id ? null : panel.id)}
                     >
                         {panel.label}

@@ -14,6 +14,7 @@ import { clampView, fitView, History, type View } from "../scene/view";
 import { Choices, type Current } from "./choices";
 import { readHash, writeHash, type Place } from "./hash";
 import { addMark, removeNearest, type Mark } from "./marks";
+import type { Queries } from "./queries";
 
 /** A place in the window, in CSS pixels. */
 interface Spot {
@@ -60,7 +61,17 @@ export interface Hits {
 
 export const NO_HITS: Hits = { bars: [], times: [] };
 
-export type PanelId = "report" | "details" | "operations" | "heat" | "matrix" | "comms" | "search" | "notes" | "legend";
+export type PanelId =
+    | "report"
+    | "details"
+    | "operations"
+    | "heat"
+    | "matrix"
+    | "comms"
+    | "search"
+    | "notes"
+    | "legend"
+    | "sql";
 
 /** Ranks that the URL lists one by one: more would make it too long to be shared. */
 const MOST_ONLY = 200;
@@ -106,6 +117,8 @@ export class Session {
     /** Status message, for screen readers and below the timeline: "copied". */
     readonly message = signal("");
     readonly panel = signal<PanelId | null>("report");
+    /** Queries in SQL; null: nobody answers them. */
+    readonly queries = signal<Queries | null>(null);
     readonly allRelations = signal(false);
     readonly themeChoice = signal<"auto" | "light" | "dark">("auto");
     readonly systemDark = signal(false);
