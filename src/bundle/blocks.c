@@ -1,8 +1,10 @@
 #include "bundle/blocks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 
 #define INDEX(X)                                                                                                       \
     X(uint32_t, lane)                                                                                                  \
@@ -54,6 +56,44 @@ static void put_argument(struct rs_blocks *b, struct rs_packer *table, const cha
     rs_packer_sparse(table, name, b->values, b->hex);
 }
 
+const struct rs_event_arg rs_buffer_args[RS_BUFFER_ARGS] = {
+    {.label = "send buffer", .unit = RS_UNIT_HEX},
+    {.label = "receive buffer", .unit = RS_UNIT_HEX},
+    {.label = "warps", .unit = RS_UNIT_NUMBER},
+};
+
+void rs_blocks_process(struct rs_blocks *b, const struct rs_timeline *t, const struct rs_bars *bars)
+{
+    b->buffers = t->buffers;
+    if (b->buffers == NULL) return;
+    free(b->part_of_bar);
+    b->part_of_bar = rs_alloc(((size_t)bars->n + 1) * sizeof *b->part_of_bar);
+    for (uint32_t i = 0; i < bars->n; i++) b->part_of_bar[i] = RS_NONE;
+    for (uint32_t i = 0; i < bars->nparts; i++) {
+        uint32_t bar = t->bar_of_part[bars->parts[i]];
+        if (bar != RS_NONE && bar >= bars->first && bar - bars->first < bars->n)
+            b->part_of_bar[bar - bars->first] = bars->parts[i];
+    }
+}
+
+static int64_t buffer_arg(const struct rs_part_buffers *p, unsigned which)
+{
+    return which == 0 ? p->send : which == 1 ? p->recv : p->warps;
+}
+
+static void put_buffers(struct rs_blocks *b, struct rs_packer *table, uint32_t at)
+{
+    static const char *const names[RS_BUFFER_ARGS] = {"a7", "a8", "a9"};
+    for (unsigned k = 0; k < RS_BUFFER_ARGS; k++) {
+        for (uint32_t i = 0; i < table->rows; i++) {
+            uint32_t part = b->part_of_bar[at + i];
+            b->hex[i] = rs_buffer_args[k].unit == RS_UNIT_HEX;
+            b->values[i] = part != RS_NONE ? buffer_arg(&b->buffers[part], k) : RS_BAR_NO_ARG;
+        }
+        if (any_i64(b->values, table->rows, RS_BAR_NO_ARG)) rs_packer_sparse(table, names[k], b->values, b->hex);
+    }
+}
+
 /* The columns of bars [at, at + n). The codings are the smallest ones: ascending values as differences. */
 static void pack(struct rs_blocks *b, const struct rs_bars *bars, uint32_t at, uint32_t n, const struct rs_kinds *kinds,
                  struct rs_packer *t)
@@ -74,6 +114,7 @@ static void pack(struct rs_blocks *b, const struct rs_bars *bars, uint32_t at, u
     const int64_t *arguments[RS_BAR_ARGS] = {bars->a1, bars->a2, bars->a3, bars->a4, bars->a5, bars->a6};
     static const char *const names[RS_BAR_ARGS] = {"a1", "a2", "a3", "a4", "a5", "a6"};
     for (unsigned k = 0; k < RS_BAR_ARGS; k++) put_argument(b, t, names[k], k, arguments[k] + at, bars, at, kinds);
+    if (b->buffers) put_buffers(b, t, at);
 }
 
 static void add_index(struct rs_blocks *t, uint32_t lane, const struct rs_bars *bars, uint32_t at, uint32_t n)
@@ -129,6 +170,7 @@ void rs_blocks_index(const struct rs_blocks *b, struct rs_packer *table)
 
 void rs_blocks_free(struct rs_blocks *t)
 {
+    free(t->part_of_bar);
     rs_pieces_free(&t->pieces);
     RS_COLUMNS_FREE(INDEX)
     t->lane = t->first = t->bars = NULL;

@@ -247,6 +247,9 @@ static void kind_json(struct rs_json *j, const struct rs_bar_kind *k)
         rs_json_array(j);
         for (unsigned i = 0; i < RS_BAR_ARGS && k->args[i]; i++)
             argument(j, rs_bar_arg(k, i)->label, rs_bar_arg(k, i)->unit);
+        bool operation = k->row == RS_ROW_OPERATIONS && k->args[RS_BAR_ARGS - 1];
+        for (unsigned i = 0; i < RS_BUFFER_ARGS && operation; i++)
+            argument(j, rs_buffer_args[i].label, rs_buffer_args[i].unit);
         rs_json_end(j);
     }
     rs_json_end(j);
@@ -591,6 +594,7 @@ static enum rs_status add_process(struct writer *w, uint32_t run, uint32_t i, ui
     if (*bars >= RS_BAR_NONE)
         return rs_fail(err, RS_BAD_INPUT,
                        "more than four billion bars: select less (--rank, --from, --to, --level ops)");
+    rs_blocks_process(&w->blocks, t, b);
     for (uint32_t k = 0; k < b->nlanes; k++) {
         RS_TRY(rs_blocks_lane(&w->blocks, b, &b->lanes[k], w->places.n, &t->kinds, &w->table, &w->zip, err));
         RS_TRY(rs_overviews_lane(&w->overview, b, &b->lanes[k], err));
@@ -603,7 +607,10 @@ static enum rs_status add_processes(struct writer *w, const struct rs_bundle_pla
                                     struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
     uint32_t all = 0, done = 0, run = 0;
-    for (uint32_t i = 0; i < w->runs.n; i++) all += w->runs.rows[i].t->nprocs;
+    for (uint32_t i = 0; i < w->runs.n; i++) {
+        rs_timeline_keep_buffers(w->runs.rows[i].t);
+        all += w->runs.rows[i].t->nprocs;
+    }
     for (uint32_t i = 0; done < all; i++, done++) {
         for (; i == w->runs.rows[run].t->nprocs; run++) i = 0;
         RS_TRY(add_process(w, run, i, &sizes->bars, err));

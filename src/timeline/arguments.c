@@ -29,6 +29,10 @@ static const char *const names[RS_ARGUMENTS] = {
     [RS_ARG_COMPLETE] = "isComplete",
     [RS_ARG_COPIES] = "numOps",
     [RS_ARG_TOTAL] = "totalBytes",
+    [RS_ARG_SEND_BUFFER] = "sendBuff",
+    [RS_ARG_RECV_BUFFER] = "recvBuff",
+    [RS_ARG_BUFFER] = "buff",
+    [RS_ARG_WARPS] = "nWarps",
 };
 
 void rs_arguments_init(struct rs_arguments *a)

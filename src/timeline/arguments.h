@@ -30,6 +30,10 @@ enum rs_argument {
     RS_ARG_COMPLETE,
     RS_ARG_COPIES,
     RS_ARG_TOTAL,
+    RS_ARG_SEND_BUFFER,
+    RS_ARG_RECV_BUFFER,
+    RS_ARG_BUFFER, /* of a send or receive */
+    RS_ARG_WARPS,
     RS_ARGUMENTS
 };
 

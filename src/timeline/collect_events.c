@@ -394,6 +394,15 @@ static enum rs_status bar_of_part(struct rs_collect *c, uint32_t part, uint32_t 
     return RS_OK;
 }
 
+static void keep_buffers(const struct rs_arguments *args, const struct rs_event *e, uint8_t kind,
+                         struct rs_part_buffers *to)
+{
+    int64_t buffer = rs_argument(args, e, RS_ARG_BUFFER);
+    to->send = kind == RS_PART_SEND ? buffer : rs_argument(args, e, RS_ARG_SEND_BUFFER);
+    to->recv = kind == RS_PART_RECV ? buffer : rs_argument(args, e, RS_ARG_RECV_BUFFER);
+    to->warps = rs_argument(args, e, RS_ARG_WARPS);
+}
+
 static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *err)
 {
     struct visit *v = to;
@@ -404,6 +413,7 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     struct rs_bars *b = c->bars;
     RS_TRY(bar_of_part(c, e->part, &op_bar, err));
     bool is_part = e->part != RS_NONE && op_bar != RS_NONE && m->parts.handle[e->part] == e->handle;
+    if (is_part && c->t->buffers) keep_buffers(&v->args, e, m->parts.kind[e->part], &c->t->buffers[e->part]);
     if (e->type & THREADED && e->member != RS_NONE && !e->call) /* in a dump: the model does not contain its threads */
         rs_collect_thread(c, e->tid, e->member);
     if (e->type & v->drawn) RS_TRY(draw(v, e, &bar, err));

@@ -211,6 +211,14 @@ enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t f
     return read_process(t, i, &pieces, err);
 }
 
+void rs_timeline_keep_buffers(struct rs_timeline *t)
+{
+    uint32_t n = t->model->parts.n;
+    t->buffers = rs_alloc(((size_t)n + 1) * sizeof *t->buffers);
+    for (uint32_t i = 0; i < n; i++)
+        t->buffers[i] = (struct rs_part_buffers){RS_BAR_NO_ARG, RS_BAR_NO_ARG, RS_BAR_NO_ARG};
+}
+
 void rs_timeline_free(struct rs_timeline *t)
 {
     rs_texts_free(&t->texts);
@@ -220,6 +228,7 @@ void rs_timeline_free(struct rs_timeline *t)
     free(t->ops);
     free(t->op_number);
     free(t->bar_of_part);
+    free(t->buffers);
     free(t->flags);
     free(t->group_of_member);
     rs_opening_free(&t->opening);

@@ -37,6 +37,12 @@ struct rs_timeline_flag {
     bool destroyed; /* else created */
 };
 
+/* Where an operation of one rank works, and with what: from its callback. */
+struct rs_part_buffers {
+    int64_t send, recv; /* addresses; RS_BAR_NO_ARG: not recorded, or NULL */
+    int64_t warps; /* per channel; RS_BAR_NO_ARG: not recorded */
+};
+
 struct rs_timeline_options {
     const struct rs_filter *filter; /* resolved; NULL: everything */
     uint64_t rows; /* bit 1 << enum rs_row: the selected rows */
@@ -65,6 +71,7 @@ struct rs_timeline {
     uint32_t nops;
     uint32_t *op_number; /* by op of the model: position in ops; RS_NONE: filtered out */
     uint32_t *bar_of_part; /* by part of the model: set with the bars of its process or piece; RS_NONE: not drawn */
+    struct rs_part_buffers *buffers; /* likewise; NULL unless rs_timeline_keep_buffers() was called */
     struct rs_timeline_flag *flags; /* by time */
     uint32_t nflags;
     uint32_t *group_of_member; /* by member of the model: its communicator's group; RS_NONE: filtered out */
@@ -74,6 +81,8 @@ struct rs_timeline {
 
 void rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
                       const struct rs_timeline_options *options);
+/* Before the first bars are made: t->buffers is filled with them. Rows without events (--rows operations) have none. */
+void rs_timeline_keep_buffers(struct rs_timeline *t);
 /* Timelines of one bundle have one table of texts and one of kinds, which is with the one that is being drawn: from
  * `from` to `to`, of which one was made beside the other. */
 void rs_timeline_lend(struct rs_timeline *from, struct rs_timeline *to);

@@ -259,6 +259,34 @@ describe.skipIf(!program)("what the program writes", () => {
             30_000,
         );
 
+    it("has the buffers and warps of every operation, as its callback has them", async () => {
+        const inputs = [join(DATA, "h200-mix")];
+        const callbacks = run(["export", "--format", "jsonl", "-o", "-", ...inputs]).split("\n");
+        const recorded: string[] = [];
+        for (const line of callbacks.filter((line) => /"call":"start".*"type":"(Coll|P2p)"/.test(line))) {
+            const args = parse(line)["args"] as Record<string, string | number>;
+            const send = args["sendBuff"] ?? (args["func"] === "Send" ? args["buff"] : undefined);
+            const recv = args["recvBuff"] ?? (args["func"] === "Recv" ? args["buff"] : undefined);
+            recorded.push(`${args["func"]} ${send && Number(send)} ${recv && Number(recv)} ${args["nWarps"]}`);
+        }
+        const trace = await view(inputs);
+        const { bundle, blocks } = trace;
+        const shown: string[] = [];
+        for (let lane = 0; lane < bundle.lanes.count; lane++) {
+            if (bundle.meta.rows[bundle.lanes.kind[lane]!]!.id !== "operations") continue;
+            for (let i = 0; i < bundle.lanes.bars[lane]!; i++) {
+                const bar = bundle.lanes.first[lane]! + i;
+                const { kind, op } = (await trace.bar(bar))!;
+                const { id, arguments: how } = bundle.meta.kinds[kind]!;
+                const values = await blocks.further(bar);
+                const of = (label: string) => values[how!.findIndex((a) => a.label === label)];
+                if (op !== NONE) shown.push(`${id} ${of("send buffer")} ${of("receive buffer")} ${of("warps")}`);
+            }
+        }
+        expect(recorded.length).toBeGreaterThan(100);
+        expect(shown.sort()).toEqual(recorded.sort());
+    });
+
     it("leaves out what is filtered, and keeps what is not", async () => {
         const inputs = [join(DATA, "h200-mix")];
         const [all, some] = [await view(inputs), await view(inputs, ["--func", "AllReduce", "--rows", "operations"])];

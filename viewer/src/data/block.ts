@@ -108,7 +108,7 @@ export function buffersOf(b: Block): ArrayBuffer[] {
 }
 
 /** Columns of arguments, in the order of meta.kinds[].arguments. */
-const ARGUMENTS = ["a1", "a2", "a3", "a4", "a5", "a6"];
+const ARGUMENTS = ["a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"];
 
 export type ArgumentColumn = Numbers | BigUint64Array | undefined;
 

@@ -14,7 +14,7 @@ export interface Kind {
     explain?: string;
     /** Names of the states that the marks m1, m2, m3 of a bar begin. */
     marks?: string[];
-    /** What the columns a1 .. a6 of its bars are. */
+    /** What the columns a1 .. a9 of its bars are. */
     arguments?: Argument[];
 }
 
