@@ -3,7 +3,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "bundle/operations.h"
+#include "bundle/runs.h"
 #include "drawn.h"
 #include "gen/gen.h"
 #include "join/op_facts.h"
@@ -67,17 +67,16 @@ static void merged_inputs(void **state)
     const struct rs_timeline_options all = {.rows = UINT64_MAX};
     struct drawn_input d;
     struct rs_timeline t;
-    struct rs_operations o;
+    struct rs_runs runs;
     struct rs_bars b = {0};
-    struct rs_err err;
     open_input(&d, paths, 3);
     const struct rs_model *m = &d.model;
     rs_timeline_init(&t, &d.model, &d.in, &all);
-    assert_int_equal(rs_operations_open(&o, &t, "/tmp", &err), RS_OK);
+    rs_runs_init(&runs, (struct rs_timeline *[]){&t}, (int64_t[]){0}, 1);
     uint32_t merged = 0, leading = 0, streams = 0;
     for (uint32_t i = 0; i < m->nmembers; i++) {
         bool leads = m->comms[m->members[i].comm].over == RS_NONE;
-        assert_int_equal(o.member[i], leads ? leading : RS_NONE);
+        assert_int_equal(runs.rows[0].member[i], leads ? leading : RS_NONE);
         leading += leads;
         merged += !leads;
     }
@@ -95,7 +94,7 @@ static void merged_inputs(void **state)
     }
     assert_true(streams > 0);
     rs_bars_free(&b);
-    rs_operations_free(&o);
+    rs_runs_free(&runs);
     rs_timeline_free(&t);
     close_input(&d);
 }
