@@ -156,6 +156,7 @@ row view dark "$mix -o x.svg" "$mix -o x.svg --dark"
 row view light "$mix -o x.svg --dark" "$mix -o x.svg --dark --light"
 row view ascii "$mix" "$mix --ascii"
 row view all-gpus "$wide" "$wide --all-gpus"
+row view no-conclusion "$mix" "$mix --no-conclusion"
 
 if on libevent; then
     row serve port "$mix --port 0" "$mix --port 70000"

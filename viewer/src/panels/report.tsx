@@ -5,6 +5,7 @@ import { NONE } from "../data/layout";
 import type { Straggler } from "../data/meta";
 import type { Session } from "../state/session";
 import { hangs } from "../scene/opening";
+import { Comparison, OtherConclusion, ReplayHint } from "./runs";
 import { Verdict } from "./verdict";
 import { worstBar, worstOps } from "./worst";
 import { bytes, count, duration, utc, waited } from "./words";
@@ -22,6 +23,7 @@ export function ReportPanel({ session }: { session: Session }) {
     // The verdict above says more than the sentence in the report.
     const said = hangs(session.trace.bundle) ? (meta.hang?.conclusion?.[0] ?? "") : "";
     const conclusion = (report.conclusion ?? []).filter((line) => said === "" || !line.startsWith(said));
+    const paired = session.runs.list.length > 1;
     return (
         <div class="report">
             <Verdict session={session} />
@@ -32,11 +34,19 @@ export function ReportPanel({ session }: { session: Session }) {
                 {zero ? `; 0 s is ${zero}` : ""}
             </p>
             {report.steps?.left_out ? <p class="hint">{report.steps.left_out}</p> : null}
+            <Comparison session={session} />
+            {paired && conclusion.length > 0 ? (
+                <h3 dir="auto">conclusion of the upper run: {session.runs.list[0]!.title}</h3>
+            ) : null}
             {conclusion.map((sentence, i) => (
-                <p key={i} class="conclusion" dir="auto">
-                    {sentence}
-                </p>
+                <div key={i}>
+                    <p class={paired ? "" : "conclusion"} dir="auto">
+                        {sentence}
+                    </p>
+                    <ReplayHint session={session} sentence={sentence} />
+                </div>
             ))}
+            <OtherConclusion session={session} />
             {report.stragglers?.length ? <Stragglers session={session} rows={report.stragglers} /> : null}
             <Worst session={session} />
             {notes > 0 ? (

@@ -9,7 +9,7 @@ import type { View } from "../scene/view";
 
 /** Names of rows, and beside them the figures of ranks (figures.ts). */
 export const NAMES_WIDTH = 290;
-export const RULER_HEIGHT = 32;
+export const RULER_HEIGHT = 40;
 
 export class Geometry {
     width = 0;
@@ -49,6 +49,14 @@ export class Geometry {
     }
     time(x: number): number {
         return this.view.t0 + (x - NAMES_WIDTH) / this.scale;
+    }
+    /** By run: ns that its bars are moved by; none where there is one run. */
+    get shifts(): number[] {
+        return this.session.shifts.value;
+    }
+    /** By how much the bars of a group are moved: of two runs, the second is aligned at a step. */
+    shift(group: number): number {
+        return this.session.shift(group);
     }
     rowY(row: Row): number {
         return row.pinned ? RULER_HEIGHT + row.y : this.rowsTop + row.y - this.scroll;
