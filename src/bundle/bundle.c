@@ -108,14 +108,15 @@ static void fill_figures(const struct rs_runs *runs, double *column, struct rs_p
 {
     static const char *const names[] = {"late", "waited", "last"};
     bool any = false;
-    for (uint32_t i = 0; i < runs->n; i++) any |= runs->rows[i].t->opening.figures != NULL;
+    for (uint32_t r = 0; r < runs->n; r++) any |= runs->rows[r].t->opening.figures != NULL;
     for (unsigned k = 0; any && k < sizeof names / sizeof *names; k++) {
-        for (uint32_t g = 0; g < runs->ngroups; g++) column[g] = NAN;
+        for (uint32_t i = 0; i < runs->ngroups; i++) column[i] = NAN;
         for (uint32_t r = 0; r < runs->n; r++) {
-            const struct rs_row_figures *rows = runs->rows[r].t->opening.figures;
-            for (uint32_t i = 0; rows && i < runs->rows[r].t->ngroups; i++) {
+            const struct rs_run *run = &runs->rows[r];
+            const struct rs_row_figures *rows = run->t->opening.figures;
+            for (uint32_t i = 0; rows && i < run->t->ngroups; i++) {
                 const double values[] = {(double)rows[i].late, (double)rows[i].waited, rows[i].last};
-                if (rows[i].known) column[runs->rows[r].first_group + i] = values[k];
+                if (rows[i].known) column[run->first_group + i] = values[k];
             }
         }
         rs_packer_f64(table, names[k], column);
@@ -266,27 +267,29 @@ static void rows_json(struct rs_json *j)
     rs_json_end(j);
 }
 
-/* What the page opens on. Two runs above each other are opened on all their operations. */
+/* What the page opens on: of two runs, on all of them. */
 static void opening_json(struct rs_json *j, const struct rs_runs *runs)
 {
-    const struct rs_opening *o = &runs->rows[0].t->opening;
-    if (runs->n > 1) return;
-    if (o->to > o->from) {
+    const struct rs_opening *first = &runs->rows[0].t->opening;
+    if (runs->n == 1 && first->to > first->from) {
         rs_json_key(j, "open_ns");
         rs_json_array(j);
-        rs_json_i64(j, o->from);
-        rs_json_i64(j, o->to);
+        rs_json_i64(j, first->from);
+        rs_json_i64(j, first->to);
         rs_json_end(j);
     }
     rs_json_key(j, "marks");
     rs_json_array(j);
-    for (uint32_t i = 0; i < o->nmarks; i++) {
-        rs_json_object(j);
-        rs_json_key_u64(j, "group", o->marks[i].group);
-        rs_json_key_str(j, "text", o->marks[i].text);
-        rs_json_key_i64(j, "from_ns", o->marks[i].from);
-        if (o->marks[i].culprit != RS_NONE) rs_json_key_u64(j, "culprit", o->marks[i].culprit);
-        rs_json_end(j);
+    for (uint32_t r = 0; r < runs->n; r++) {
+        const struct rs_opening *o = &runs->rows[r].t->opening;
+        for (uint32_t i = 0; i < o->nmarks; i++) {
+            rs_json_object(j);
+            rs_json_key_u64(j, "group", runs->rows[r].first_group + o->marks[i].group);
+            rs_json_key_str(j, "text", o->marks[i].text);
+            rs_json_key_i64(j, "from_ns", o->marks[i].from + runs->rows[r].delay);
+            if (o->marks[i].culprit != RS_NONE) rs_json_key_u64(j, "culprit", o->marks[i].culprit);
+            rs_json_end(j);
+        }
     }
     rs_json_end(j);
 }
@@ -415,7 +418,7 @@ static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_runs *ru
     put_arrays(out, "comms", a->comms, b ? b->comms : NULL);
     put_arrays(out, "clocks", a->clocks, b ? b->clocks : NULL);
     put_text(out, "report", a->report, "{}");
-    if (!b && a->hang) put_text(out, "hang", a->hang, "{}");
+    if (a->hang) put_text(out, "hang", a->hang, "{}");
     if (b) {
         rs_strbuf_puts(out, ",\"reports\":[");
         rs_strbuf_puts(out, a->report ? a->report : "{}");

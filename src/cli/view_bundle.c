@@ -22,8 +22,8 @@
 
 struct maker {
     struct rs_model *m;
-    struct rs_timeline *t; /* whose opening the report fills in; NULL: none */
-    const struct rs_hang *hang; /* NULL: none */
+    struct rs_timeline *t;
+    const struct rs_hang *hang;
     const struct rs_inputs *in;
     const struct rs_filters *filters;
 };
@@ -96,7 +96,7 @@ static enum rs_status write_report(const struct maker *x, struct rs_json *j, str
     enum rs_status status = rs_report_init(&r, x->m, &options, err);
     if (status == RS_OK) {
         rs_report_json(j, &r, &settings, NULL);
-        if (x->t) rs_opening_report(x->t, &r);
+        rs_opening_report(x->t, &r);
         rs_report_free(&r);
     }
     rs_differences_free(&settings);
@@ -120,21 +120,17 @@ static enum rs_status object(char **text, write_fn write, const struct maker *x,
     return status;
 }
 
-static enum rs_status make_texts(struct rs_view_texts *t, const struct maker *x, struct rs_err *err)
+enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_timeline *timeline, const struct rs_hang *hang,
+                                  const struct rs_inputs *in, const struct rs_filters *filters, struct rs_err *err)
 {
+    const struct maker x = {timeline->model, timeline, hang, in, filters};
     *t = (struct rs_view_texts){0};
-    enum rs_status status = array(&t->comms, write_comms, x, err);
-    if (status == RS_OK && x->filters) status = array(&t->clocks, write_clocks, x, err);
-    if (status == RS_OK && x->filters) status = object(&t->report, write_report, x, err);
-    if (status == RS_OK && x->hang) status = object(&t->hang, write_hang, x, err);
+    enum rs_status status = array(&t->comms, write_comms, &x, err);
+    if (status == RS_OK && filters) status = array(&t->clocks, write_clocks, &x, err);
+    if (status == RS_OK && filters) status = object(&t->report, write_report, &x, err);
+    if (status == RS_OK && hang) status = object(&t->hang, write_hang, &x, err);
     if (status != RS_OK) rs_view_texts_free(t);
     return status;
-}
-
-enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
-                                  const struct rs_filters *filters, struct rs_err *err)
-{
-    return make_texts(t, &(const struct maker){.m = m, .in = in, .filters = filters}, err);
 }
 
 void rs_view_texts_free(struct rs_view_texts *t)
@@ -357,8 +353,7 @@ static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs 
                                    int fd, struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
     struct rs_view_texts texts;
-    const struct maker x = {&v->model, &v->timeline, &v->hang, in, &o->common.filters};
-    RS_TRY(make_texts(&texts, &x, err));
+    RS_TRY(rs_view_texts_init(&texts, &v->timeline, &v->hang, in, &o->common.filters, err));
     rs_parts_drop_group(&v->model.parts);
     const struct rs_bundle_texts shown = {v->title, texts.comms, texts.clocks, texts.report, texts.hang};
     const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", rs_view_temporary_folder(),

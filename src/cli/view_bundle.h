@@ -32,11 +32,12 @@ char *rs_view_title(const struct rs_model *m, const struct rs_inputs *in);
 struct rs_view_texts {
     char *comms; /* an array of all communicators but those merged into another, in the order of the model */
     char *clocks; /* an array */
-    char *report, *hang; /* objects */
+    char *report, *hang; /* objects; NULL: none */
 };
-/* Of a joined model. `filters`: of the report; resolved. NULL: communicators only. Without `hang`. */
-enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
-                                  const struct rs_filters *filters, struct rs_err *err);
+/* Of the model of a timeline, whose opening gets what the report knows of it. `filters`: of the report; resolved. NULL:
+ * communicators only. `hang` NULL: unknown. */
+enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_timeline *timeline, const struct rs_hang *hang,
+                                  const struct rs_inputs *in, const struct rs_filters *filters, struct rs_err *err);
 void rs_view_texts_free(struct rs_view_texts *t);
 
 /* The sentences of `report`, as the page has them. */

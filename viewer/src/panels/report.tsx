@@ -20,10 +20,10 @@ export function ReportPanel({ session }: { session: Session }) {
     const ties = report.operations?.ties ?? 0;
     const zero = utc(meta.begin_ns);
     const notes = meta.notes?.length ?? 0;
+    const paired = session.runs.list.length > 1;
     // The verdict above says more than the sentence in the report.
     const said = hangs(session.trace.bundle) ? (meta.hang?.conclusion?.[0] ?? "") : "";
     const conclusion = (report.conclusion ?? []).filter((line) => said === "" || !line.startsWith(said));
-    const paired = session.runs.list.length > 1;
     return (
         <div class="report">
             <Verdict session={session} />

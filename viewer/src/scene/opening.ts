@@ -52,7 +52,8 @@ export function hasFigures({ groups }: Bundle): boolean {
 }
 
 export function firstSort(bundle: Bundle): Sort {
-    const many = ranksOf(bundle).length > MOST_BY_RANK;
+    // Two runs stay above each other.
+    const many = ranksOf(bundle).length > MOST_BY_RANK && bundle.meta.runs === undefined;
     return many && (hasFigures(bundle) || marked(bundle).length > 0) ? "late" : "rank";
 }
 

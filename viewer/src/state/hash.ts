@@ -22,6 +22,7 @@ export interface Place {
     theme?: "light" | "dark";
     query?: string;
     scroll?: number;
+    counters?: boolean;
     filter?: string; // of the table of operations
     saved?: string[]; // filters that are kept
     align?: number; // the step at which two runs are aligned
@@ -46,6 +47,7 @@ export function writeHash(place: Place): string {
     if (place.relations) put("rel", place.relations);
     if (place.theme) put("theme", place.theme);
     if (place.query) put("q", place.query);
+    if (place.counters) put("counters", "1");
     if (place.filter) put("f", place.filter);
     for (const filter of place.saved ?? []) put("saved", filter);
     if (place.align !== undefined) put("align", String(place.align));
@@ -110,6 +112,9 @@ export function readHash(hash: string): Place {
                 break;
             case "q":
                 place.query = value.slice(0, 1000);
+                break;
+            case "counters":
+                place.counters = value === "1";
                 break;
             case "f":
                 place.filter = value.slice(0, 1000);

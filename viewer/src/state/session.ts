@@ -112,6 +112,8 @@ export class Session {
     readonly help = signal(false);
     readonly query = signal("");
     readonly hits = signal<Hits>(NO_HITS);
+    /** Tracks of counters above the rows. */
+    readonly counters = signal(false);
     /** Of the table of operations. */
     readonly filter = signal("");
     /** Filters that are kept. */
@@ -428,6 +430,7 @@ export class Session {
         if (this.allRelations.value) place.relations = "all";
         if (this.themeChoice.value !== "auto") place.theme = this.themeChoice.value;
         if (this.query.value) place.query = this.query.value;
+        if (this.counters.value) place.counters = true;
         if (this.filter.value) place.filter = this.filter.value;
         place.saved = this.saved.value;
         if (this.alignedAt.value !== null) place.align = this.alignedAt.value;
@@ -464,10 +467,11 @@ export class Session {
             this.allRelations.value = place.relations === "all";
             if (place.theme) this.themeChoice.value = place.theme;
             if (place.query) this.query.value = place.query;
-            this.sort.value = place.sort ?? this.firstSort;
             this.alignedAt.value = place.align ?? null;
+            this.counters.value = place.counters ?? false;
             this.filter.value = place.filter ?? "";
             this.saved.value = (place.saved ?? []).slice(-MOST_SAVED);
+            this.sort.value = place.sort ?? this.firstSort;
             if (place.scroll) this.scroll.value = place.scroll;
             if (place.scroll || place.selected !== undefined || place.only) this.firstRow = NONE;
         });

@@ -38,6 +38,13 @@ export const SHOW: Entry[] = [
         run: (s) => s.selected.value && s.toggleName(s.trace.nameOf(s.selected.value)),
     },
     {
+        id: "counters",
+        keys: ["KeyB"],
+        shown: "B",
+        text: "counters over time: bytes in flight, lateness, bus bandwidth",
+        run: (s) => (s.counters.value = !s.counters.value),
+    },
+    {
         id: "align",
         keys: ["KeyY"],
         shown: "Y",

@@ -9,7 +9,7 @@ import type { View } from "../scene/view";
 
 /** Names of rows, and beside them the figures of ranks (figures.ts). */
 export const NAMES_WIDTH = 290;
-export const RULER_HEIGHT = 40;
+export const RULER_HEIGHT = 34;
 
 export class Geometry {
     width = 0;

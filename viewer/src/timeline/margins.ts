@@ -16,31 +16,29 @@ export const CHARACTER = 6.3;
 const NOT_KNOWN = "starts not compared";
 const SMALL = "9.5px system-ui, sans-serif";
 const INDENT = 11;
-/** Pixels beside a label from which on words fit there. */
-const LEAST_CONTEXT = 40;
 /** Heights of the two lines of the ruler: times of the run, and times of day. */
 const TICKS = 10;
 const CLOCK = 22;
+/** Pixels beside a label from which on words fit there. */
+const LEAST_CONTEXT = 40;
 /** Texts whose widths are kept. */
 const MOST_KNOWN = 10_000;
 
 export class Margins {
     private readonly clockError: string;
+    /** Wall time of 0 s; undefined: the times have no date. */
+    private readonly wall: bigint | undefined;
     readonly figures: FigureColumns;
     private readonly blamed: Set<number>;
-    /** Wall time of 0 s, and its day; undefined: the times have no date. */
-    private readonly wall: bigint | undefined;
-    private readonly day: string;
     private readonly known = new Map<string, { text: string; width: number }>();
 
     constructor(
         private readonly trace: Trace,
         private readonly context: CanvasRenderingContext2D,
     ) {
+        this.wall = wallTime(trace.bundle.meta.begin_ns);
         this.figures = new FigureColumns(trace, context);
         this.blamed = new Set(culprits(trace.bundle));
-        this.wall = wallTime(trace.bundle.meta.begin_ns);
-        this.day = this.wall === undefined ? "" : `${dayOf(this.wall)} UTC`;
         const error = trace.bundle.meta.report?.clock_error_ns;
         this.clockError = error === null ? NOT_KNOWN : error ? `clock error ≤ ${duration(error)}` : ""; // none: old bundles
     }
@@ -63,7 +61,9 @@ export class Margins {
             c.fillText(tickWords(k * step, step, base), x + 4, TICKS);
             if (this.wall === undefined || x < free) continue;
             c.font = SMALL;
-            const clock = clockWords(this.wall, k * step, step);
+            // The day, once: of the first that is seen.
+            const day = free === NAMES_WIDTH ? `UTC ${dayOf(this.wall + BigInt(Math.round(k * step)))} ` : "";
+            const clock = day + clockWords(this.wall, k * step, step);
             c.globalAlpha = 0.85;
             c.fillText(clock, x + 4, CLOCK);
             c.globalAlpha = 1;
@@ -77,15 +77,12 @@ export class Margins {
         c.fillRect(0, 0, NAMES_WIDTH - 1, RULER_HEIGHT - 1);
         c.fillStyle = theme.dim;
         c.fillText(this.clockError, 8, TICKS);
-        c.textAlign = "right";
-        if (this.wall !== undefined) {
-            c.font = SMALL;
-            c.fillText(this.day, NAMES_WIDTH - 6, CLOCK);
-            c.font = FONT;
+        if (base > 0) {
+            c.textAlign = "right";
+            c.fillStyle = theme.text;
+            c.fillText(`${longDuration(base)} +`, NAMES_WIDTH - 6, TICKS);
+            c.textAlign = "left";
         }
-        c.fillStyle = theme.text;
-        if (base > 0) c.fillText(`${longDuration(base)} +`, NAMES_WIDTH - 6, TICKS);
-        c.textAlign = "left";
         this.figures.headings(geometry.sort, theme);
         c.font = FONT;
     }

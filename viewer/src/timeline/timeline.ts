@@ -91,6 +91,7 @@ export class Timeline {
                 session.panel.value,
                 session.query.value,
                 session.filter.value,
+                session.counters.value,
                 session.saved.value,
                 session.themeChoice.value,
             ];
