@@ -90,7 +90,13 @@ const struct rs_out_table *rs_out_table(size_t index)
                                                         &rs_out_critical_row,
                                                         &rs_out_critical_segment,
                                                         &rs_out_whatif,
-                                                        &rs_out_whatif_case};
+                                                        &rs_out_whatif_case,
+                                                        &rs_out_diff,
+                                                        &rs_out_diff_run,
+                                                        &rs_out_diff_row,
+                                                        &rs_out_diff_setting,
+                                                        &rs_out_diff_finding,
+                                                        &rs_out_diff_cause};
     return index < sizeof tables / sizeof *tables ? tables[index] : NULL;
 }
 

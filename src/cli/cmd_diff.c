@@ -1,0 +1,555 @@
+/* ringscope diff: two sides of runs compared, beyond the noise from launch to launch; and the gate of a test. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/room.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
+#include "cli/reading.h"
+#include "compare/baseline.h"
+#include "compare/comparison.h"
+#include "export/output.h"
+#include "fields/diff.h"
+#include "trace/differences.h"
+
+/* ---- options ---- */
+
+struct options {
+    struct rs_common common;
+    bool against; /* for --help and completion: see split() */
+    double bound; /* of --fail-over: 0.05 is 5 %; NAN: none */
+    const char *baseline, *save;
+    bool force;
+    int warmup; /* -1: the start-up */
+};
+
+/* "5%", "5" or "5 %" */
+static const char *take_bound(void *to, const char *value)
+{
+    struct options *o = to;
+    char *end;
+    double pct = strtod(value, &end);
+    while (*end == ' ') end++;
+    if (end == value || (*end && strcmp(end, "%") != 0) || !(pct >= 0 && pct <= 1000)) return "takes percent, as in 5%";
+    o->bound = pct / 100;
+    return NULL;
+}
+
+/* ---- runs ---- */
+
+struct runs {
+    struct rs_run_figures *rows;
+    uint32_t n, cap;
+};
+
+static void runs_free(struct runs *r)
+{
+    for (uint32_t i = 0; i < r->n; i++) rs_run_figures_free(&r->rows[i]);
+    free(r->rows);
+}
+
+/* A run while it is read. */
+struct reading {
+    struct options *o;
+    const char *name;
+    struct runs *to;
+};
+
+static void take_setting(void *to, const char *name, const char *value)
+{
+    rs_run_setting(to, name, value);
+}
+
+static int take_run(const struct rs_command *cmd, struct rs_inputs *in, void *to)
+{
+    struct reading *x = to;
+    struct rs_model m;
+    struct rs_err err;
+    int bad = rs_reading_join(cmd, in, &m, &x->o->common);
+    if (bad) return bad;
+    rs_filter_resolve(&x->o->common.filters.filter, &m);
+    struct rs_profile_options options = {.filter = &x->o->common.filters.filter,
+                                         .warmup = x->o->warmup < 0 ? 1 : (uint32_t)x->o->warmup,
+                                         .warmup_steps = x->o->warmup < 0 ? RS_NONE : (uint32_t)x->o->warmup};
+    RS_ROOM(x->to->rows, x->to->n, x->to->cap);
+    struct rs_run_figures *f = &x->to->rows[x->to->n];
+    enum rs_status status = rs_run_figures_init(f, x->name, &m, &options, &err);
+    rs_model_free(&m);
+    if (status != RS_OK) return rs_print_err(cmd->name, &err);
+    x->to->n++;
+    rs_settings_each(in, take_setting, f);
+    return RS_EXIT_FINE;
+}
+
+static int read_run(const struct rs_command *cmd, struct options *o, char *const *paths, int n, const char *name,
+                    const char *run, struct runs *to)
+{
+    struct reading x = {o, name, to};
+    return rs_reading_inputs(cmd, paths, n, run, take_run, &x);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+/* Whether a folder has folders in it, and no file: each of them is a run. */
+static bool is_of_runs(const char *path, struct rs_dir *dir)
+{
+    struct rs_err err;
+    *dir = (struct rs_dir){0};
+    if (!is_folder(path) || rs_dir_list(dir, path, NULL, &err) != RS_OK) return false;
+    bool only = dir->count > 0;
+    for (size_t i = 0; i < dir->count && only; i++) {
+        char below[4096];
+        snprintf(below, sizeof below, "%s/%s", path, dir->names[i]);
+        only = is_folder(below);
+    }
+    if (!only) rs_dir_free(dir);
+    return only;
+}
+
+/* The recordings in a folder may be of several runs: each counts. */
+static size_t count_runs(char *path)
+{
+    struct rs_inputs in = {0};
+    struct rs_err err;
+    if (rs_inputs_open(&in, &path, 1, NULL, &err) != RS_OK) return 1; /* what is wrong is said when it is read */
+    size_t n = in.nothers ? 1 : in.nruns;
+    rs_inputs_close(&in);
+    return n;
+}
+
+/* "a0.json,a1.json": the files of one run, where there is no file of that name. */
+static int read_list(const struct rs_command *cmd, struct options *o, char *list, struct runs *to)
+{
+    char *name = rs_strdup(list), **paths = NULL, *rest = NULL;
+    uint32_t n = 0, cap = 0;
+    for (char *path = strtok_r(list, ",", &rest); path; path = strtok_r(NULL, ",", &rest)) {
+        RS_ROOM(paths, n, cap);
+        paths[n++] = path;
+    }
+    int bad = read_run(cmd, o, paths, (int)n, name, o->common.run, to);
+    free(paths);
+    free(name);
+    return bad;
+}
+
+static int read_folder(const struct rs_command *cmd, struct options *o, char *path, struct runs *to)
+{
+    size_t n = o->common.run ? 1 : count_runs(path);
+    if (n <= 1) return read_run(cmd, o, &path, 1, path, o->common.run, to);
+    for (size_t i = 0; i < n; i++) {
+        char number[24], name[4096];
+        snprintf(number, sizeof number, "%zu", i);
+        snprintf(name, sizeof name, "%s, run %zu", path, i);
+        int bad = read_run(cmd, o, &path, 1, name, number, to);
+        if (bad) return bad;
+    }
+    return RS_EXIT_FINE;
+}
+
+static int read_operand(const struct rs_command *cmd, struct options *o, char *path, struct runs *to)
+{
+    struct stat info;
+    struct rs_dir dir;
+    if (strchr(path, ',') && stat(path, &info)) return read_list(cmd, o, path, to);
+    if (!is_of_runs(path, &dir)) return read_folder(cmd, o, path, to);
+    int bad = RS_EXIT_FINE;
+    for (size_t i = 0; i < dir.count && !bad; i++) {
+        char below[4096];
+        snprintf(below, sizeof below, "%s/%s", path, dir.names[i]);
+        bad = read_folder(cmd, o, below, to);
+    }
+    rs_dir_free(&dir);
+    return bad;
+}
+
+static int read_side(const struct rs_command *cmd, struct options *o, char **paths, int n, struct runs *to)
+{
+    for (int i = 0; i < n; i++) {
+        int bad = read_operand(cmd, o, paths[i], to);
+        if (bad) return bad;
+    }
+    return RS_EXIT_FINE;
+}
+
+/* ---- baselines ---- */
+
+static enum rs_status read_baseline(const char *path, struct rs_baseline *b, struct rs_err *err)
+{
+    struct rs_bytes *bytes;
+    *b = (struct rs_baseline){0};
+    RS_TRY(rs_bytes_stream(&bytes, path, err));
+    enum rs_status status = rs_baseline_read(b, bytes, err);
+    rs_bytes_close(bytes);
+    return status;
+}
+
+static enum rs_status save_baseline(const struct options *o, const struct runs *r, struct rs_err *err)
+{
+    struct rs_output out = {0};
+    RS_TRY(rs_output_open(&out, RS_EXPORT_STREAM, o->save, o->force, NULL, err));
+    struct rs_json *j = rs_alloc(sizeof *j);
+    rs_json_to_file(j, out.file, o->save);
+    rs_baseline_write(j, r->rows, r->n);
+    enum rs_status status = rs_json_finish(j, err);
+    if (status == RS_OK) status = rs_output_commit(&out, err);
+    rs_output_abort(&out);
+    free(j);
+    return status;
+}
+
+/* ---- text ---- */
+
+enum { MOST_OPERATIONS = 8, MOST_KERNELS = 10, MOST_SETTINGS = 12 }; /* --json has all */
+
+static void print_side(const char *name, const struct rs_side *s, const char *baseline)
+{
+    printf("%s: %" PRIu32 " run%s", name, s->n, s->n == 1 ? "" : "s");
+    if (baseline) printf(" (baseline)");
+    printf(" of %" PRIu32 " ranks, %" PRIu32 " steps: ", s->runs[0].ranks, s->runs[0].steps);
+    for (uint32_t i = 0; i < s->n && i < 4; i++) {
+        if (i) printf(", ");
+        rs_plain_print(s->runs[i].path, strlen(s->runs[i].path), stdout);
+    }
+    if (s->n > 4) printf(" and %" PRIu32 " more", s->n - 4);
+    printf("\n");
+}
+
+static void cell_amount(struct rs_table *t, enum rs_measure m, double value)
+{
+    struct rs_strbuf s = {0};
+    rs_compared_say(&s, m, value);
+    rs_table_cell(t, "%s", rs_strbuf_borrow(&s));
+    rs_strbuf_free(&s);
+}
+
+static void cell_change(struct rs_table *t, double change)
+{
+    struct rs_strbuf s = {0};
+    rs_compared_say_change(&s, change);
+    rs_table_cell(t, "%s", isnan(change) ? "" : rs_strbuf_borrow(&s));
+    rs_strbuf_free(&s);
+}
+
+static void columns(struct rs_table *t)
+{
+    static const char *const heads[] = {"A", "B", "change", "at least", "at most"};
+    rs_table_column(t, RS_LEFT, "");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) rs_table_column(t, RS_RIGHT, heads[i]);
+    rs_table_column(t, RS_LEFT, "verdict");
+}
+
+static void cell_row(struct rs_table *t, const struct rs_compared *row)
+{
+    cell_amount(t, row->measure, row->a);
+    cell_amount(t, row->measure, row->b);
+    cell_change(t, row->change);
+    cell_change(t, row->low);
+    cell_change(t, row->high);
+    rs_table_cell(t, "%s", row->verdict == RS_NOT_JUDGED ? "-" : rs_compared_verdict_name(row->verdict));
+}
+
+static void finish(struct rs_table *t, const char *title, uint32_t more, const char *what)
+{
+    if (t->cells) {
+        printf("\n%s\n", title);
+        rs_table_print(t, "  ", stdout);
+        if (more) printf("  and %" PRIu32 " more %s (--json has all)\n", more, what);
+    }
+    rs_table_free(t);
+}
+
+/* Rows of the measures from..to. */
+static void print_rows(const struct rs_comparison *c, const char *title, enum rs_measure from, enum rs_measure to)
+{
+    struct rs_table t = {0};
+    columns(&t);
+    for (uint32_t i = 0; i < c->nrows; i++) {
+        const struct rs_compared *row = &c->rows[i];
+        struct rs_strbuf s = {0};
+        if (row->measure < from || row->measure > to) continue;
+        rs_compared_name(&s, row);
+        rs_table_name(&t, rs_strbuf_borrow(&s));
+        rs_strbuf_free(&s);
+        cell_row(&t, row);
+    }
+    finish(&t, title, 0, "");
+}
+
+/* Time, wait, transfer and bandwidth of an operation below each other. */
+static void print_operations(const struct rs_comparison *c)
+{
+    struct rs_table t = {0};
+    uint32_t shown = 0, more = 0;
+    columns(&t);
+    for (uint32_t i = 0; i < c->nrows; i++) {
+        const struct rs_compared *time = &c->rows[i];
+        if (time->measure != RS_M_TIME) continue;
+        if (time->share < RS_COMPARISON_SHARE || shown >= MOST_OPERATIONS) {
+            more++;
+            continue;
+        }
+        shown++;
+        for (int m = RS_M_TIME; m <= RS_M_BUSBW; m++) {
+            const struct rs_compared *row = rs_comparison_row(c, (enum rs_measure)m, time->of, time->rank);
+            struct rs_strbuf s = {0};
+            if (!row) continue;
+            rs_strbuf_printf(&s, "%s%s", m == RS_M_TIME ? time->of : "  ",
+                             m == RS_M_TIME ? ": time" : rs_measures[m].words);
+            rs_table_name(&t, rs_strbuf_borrow(&s));
+            rs_strbuf_free(&s);
+            cell_row(&t, row);
+        }
+    }
+    finish(&t, "operations: time p50 on a rank, mean wait, transfer p50", more, "operations");
+}
+
+/* Those that differ; of the others the number. */
+static void print_kernels(const struct rs_comparison *c)
+{
+    struct rs_table t = {0};
+    uint32_t n = 0, all = 0;
+    columns(&t);
+    for (uint32_t i = 0; i < c->nrows; i++) {
+        const struct rs_compared *row = &c->rows[i];
+        if (row->measure != RS_M_KERNEL) continue;
+        all++;
+        if (row->verdict <= RS_NO_DIFFERENCE || n++ >= MOST_KERNELS) continue;
+        rs_table_name(&t, row->of);
+        cell_row(&t, row);
+    }
+    finish(&t, "kernels that differ, per step and GPU", n > MOST_KERNELS ? n - MOST_KERNELS : 0, "kernels");
+    if (all && !n) printf("\nkernels: none of the %" PRIu32 " largest differs beyond noise\n", all);
+}
+
+static void print_settings(const struct rs_comparison *c)
+{
+    if (!c->nsettings) return;
+    printf("\nsettings that differ\n");
+    struct rs_table t = {0};
+    static const char *const heads[] = {"setting", "A", "B", "may explain"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) rs_table_column(&t, RS_LEFT, heads[i]);
+    for (uint32_t i = 0; i < c->nsettings && i < MOST_SETTINGS; i++) {
+        const struct rs_compared_setting *x = &c->settings[i];
+        rs_table_name(&t, x->name);
+        rs_table_name(&t, x->a ? x->a : "(not set)");
+        rs_table_name(&t, x->b ? x->b : "(not set)");
+        rs_table_cell(&t, "%s", x->explains ? x->explains : "-");
+    }
+    rs_table_print(&t, "  ", stdout);
+    rs_table_free(&t);
+    if (c->nsettings > MOST_SETTINGS) printf("  and %" PRIu32 " more (--json has all)\n", c->nsettings - MOST_SETTINGS);
+}
+
+static void print_findings(const struct rs_comparison *c)
+{
+    bool headed = false;
+    for (uint32_t i = 0; i < c->nfindings; i++) {
+        const struct rs_compared_finding *x = &c->findings[i];
+        if (x->change == RS_FINDING_VARIES) continue;
+        if (!headed) printf("\nfindings\n");
+        headed = true;
+        printf("  %s (%" PRIu32 " of %" PRIu32 " runs of A, %" PRIu32 " of %" PRIu32 " of B): ",
+               rs_finding_change_name(x->change), x->in_a, c->a.n, x->in_b, c->b.n);
+        rs_plain_line(x->finding->text, stdout);
+    }
+}
+
+static void print_text(const struct rs_comparison *c, const struct options *o)
+{
+    print_side("A", &c->a, o->baseline);
+    print_side("B", &c->b, NULL);
+    if (c->judged)
+        printf("intervals: %.0f %% for the %s; %.0f %% for the other %" PRIu32 " judged rows together\n",
+               100 * (1 - RS_COMPARISON_FIRST_LEVEL),
+               c->first == RS_NONE ? "step time" : rs_measures[c->rows[c->first].measure].words,
+               100 * (1 - RS_COMPARISON_LEVEL), c->judged);
+    print_rows(c, "steps", RS_M_STEP_P50, RS_M_OPS_TIME);
+    print_operations(c);
+    print_rows(c, "compute and communication of a GPU", RS_M_COMPUTE, RS_M_IDLE);
+    print_rows(c, "pipeline", RS_M_PERIOD, RS_M_SCORE);
+    print_kernels(c);
+    print_settings(c);
+    print_findings(c);
+    printf("\n");
+    for (uint32_t i = 0; i < c->nconclusion; i++) rs_plain_line(c->conclusion[i], stdout);
+}
+
+/* ---- the gate ---- */
+
+/* Says on standard error what the gate decided: it is what a test's log shows. */
+static int judge(const struct rs_command *self, const struct options *o, const struct rs_comparison *c)
+{
+    if (isnan(o->bound)) return RS_EXIT_FINE;
+    if (c->first == RS_NONE) {
+        rs_warn(self->name, "--fail-over: no step time and no time of operations is known on both sides");
+        return RS_EXIT_FAILURE;
+    }
+    struct rs_regression x = rs_comparison_regression(c, o->bound);
+    struct rs_strbuf s = {0};
+    rs_strbuf_printf(&s, "regression over %g %%: ", 100 * o->bound);
+    if (x.row) {
+        rs_strbuf_printf(&s, "%s ", rs_measures[x.row->measure].words);
+        rs_compared_say_change(&s, x.row->change);
+        rs_strbuf_puts(&s, " (");
+        rs_compared_say_change(&s, x.row->low);
+        rs_strbuf_puts(&s, " to ");
+        rs_compared_say_change(&s, x.row->high);
+        rs_strbuf_puts(&s, ")");
+    } else if (x.finding) {
+        rs_strbuf_printf(&s, "%s, in every run of B and in none of A, makes them longer by %.1f %% (at least %.1f %%)",
+                         x.finding->finding->name, 100 * x.finding->cost, 100 * x.finding->cost_low);
+    } else {
+        rs_strbuf_free(&s);
+        return RS_EXIT_FINE;
+    }
+    if (c->ncauses) rs_strbuf_printf(&s, ": %s", c->causes[0].text);
+    rs_warn(self->name, "%s", rs_strbuf_borrow(&s));
+    rs_strbuf_free(&s);
+    return RS_EXIT_FOUND;
+}
+
+static int compare(const struct rs_command *self, const struct options *o, struct rs_side a, struct rs_side b)
+{
+    struct rs_comparison c;
+    struct rs_err err;
+    if (!isnan(o->bound) && (a.n < RS_COMPARISON_RUNS || b.n < RS_COMPARISON_RUNS)) {
+        rs_warn(
+            self->name,
+            "--fail-over needs %d runs or more on each side, to tell a regression from the noise between launches: A "
+            "has %" PRIu32 ", B %" PRIu32,
+            RS_COMPARISON_RUNS, a.n, b.n);
+        return RS_EXIT_FAILURE;
+    }
+    rs_comparison_init(&c, a, b);
+    enum rs_status status = RS_OK;
+    if (o->common.json) {
+        struct rs_json *j = rs_output_json();
+        rs_out_json(j, &rs_out_diff, &(struct rs_diff_fields){&c, o->bound});
+        rs_json_newline(j);
+        status = rs_json_finish(j, &err);
+    } else {
+        print_text(&c, o);
+        fflush(stdout);
+    }
+    int done = status == RS_OK ? judge(self, o, &c) : rs_print_err(self->name, &err);
+    if (!done && c.first == RS_NONE) done = RS_EXIT_FAILURE; /* these inputs cannot answer */
+    rs_comparison_free(&c);
+    return done;
+}
+
+/* ---- the command ---- */
+
+/* An operand of this form takes the place of --against, so that the parser leaves it between the operands of the sides. */
+static char between[] = "\001against";
+
+static void split(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (!strcmp(argv[i], "--against")) argv[i] = between;
+}
+
+/* How many of the n operands are side A; -1: wrong usage, which was said. The operand between the sides is removed. */
+static int sides(const struct rs_command *self, const struct options *o, char **operands, int *n)
+{
+    int at = 0;
+    while (at < *n && operands[at] != between) at++;
+    bool separated = at < *n;
+    for (int i = at; separated && i + 1 < *n; i++) operands[i] = operands[i + 1];
+    *n -= separated;
+    if (o->baseline || o->save) {
+        if (separated && (o->baseline || o->save))
+            return rs_opt_usage(self, "--against is for two sides: with --baseline all inputs are side B, with "
+                                      "--save-baseline they are the baseline"),
+                   -1;
+        return 0;
+    }
+    if (!separated && *n == 2) return 1;
+    if (separated && at && at < *n) return at;
+    rs_opt_usage(self, *n < 2 ? "two sides are needed: ringscope diff A B"
+                              : "which of these are side A? ringscope diff A1 A2 A3 --against B1 B2 B3");
+    return -1;
+}
+
+static int work(const struct rs_command *self, struct options *o, char **operands, int n, int of_a)
+{
+    struct rs_err err;
+    struct runs a = {0}, b = {0};
+    struct rs_baseline baseline = {0};
+    int done = RS_EXIT_FINE;
+    if (o->baseline && read_baseline(o->baseline, &baseline, &err) != RS_OK) done = rs_print_err(self->name, &err);
+    if (!done) done = read_side(self, o, operands, of_a, &a);
+    if (!done) done = read_side(self, o, operands + of_a, n - of_a, &b);
+    if (!done && o->save) {
+        done = save_baseline(o, &b, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+        if (!done && b.n < RS_COMPARISON_RUNS)
+            rs_warn(self->name, "%s: a baseline of %" PRIu32 " run%s: --fail-over needs %d or more", o->save, b.n,
+                    b.n == 1 ? "" : "s", RS_COMPARISON_RUNS);
+    } else if (!done) {
+        struct rs_side first =
+            o->baseline ? (struct rs_side){baseline.runs, baseline.n} : (struct rs_side){a.rows, a.n};
+        done = compare(self, o, first, (struct rs_side){b.rows, b.n});
+    }
+    rs_baseline_free(&baseline);
+    runs_free(&a);
+    runs_free(&b);
+    return done;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    struct options o = {.bound = NAN, .warmup = -1};
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 0, "against", &o.against, NULL, "what follows is side B: for several runs per side"},
+        {RS_OPT_EACH, 0, "fail-over", RS_EACH(take_bound, &o), "PCT",
+         "exit with 3 if B is slower beyond noise and by more than this: 5%"},
+        {RS_OPT_STRING, 0, "baseline", &o.baseline, "FILE", "side A is this baseline; all inputs are side B"},
+        {RS_OPT_STRING, 0, "save-baseline", &o.save, "FILE", "write the inputs as a baseline, and compare nothing"},
+        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "replace an existing FILE"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (those recognised as start-up)"},
+        {.kind = RS_OPT_END},
+    };
+    int n;
+    split(argc, argv);
+    int done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    if (o.save && (o.baseline || !isnan(o.bound) || o.common.json))
+        return rs_opt_usage(self, "--save-baseline compares nothing: not with --baseline, --fail-over or --json");
+    if (o.force && !o.save) return rs_opt_usage(self, "--force is for --save-baseline");
+    if ((o.save || o.baseline) && !n)
+        return rs_opt_usage(self, "nothing to read: name recordings, traces of other tools, or folders of them");
+    int of_a = sides(self, &o, argv + 1, &n);
+    return of_a < 0 ? RS_EXIT_USAGE : work(self, &o, argv + 1, n, of_a);
+}
+
+const struct rs_command rs_cmd_diff = {
+    .name = "diff",
+    .summary = "two runs, or two sets of runs: what is faster or slower beyond noise, and why",
+    .usage = "[options] A B | A... --against B... | --baseline FILE B...",
+    .text = "Compares step times, operations, overlap, pipelines, kernels, settings and findings of two sides. Runs of "
+            "the same\n"
+            "job differ from launch to launch: three runs or more on each side measure by how much, and intervals and "
+            "verdicts\n"
+            "are beyond that. A run is a folder, a file, or files with commas between; a folder that holds several "
+            "runs is\n"
+            "several.",
+    .examples = "ringscope diff before after                        # one run each, or folders of runs\n"
+                "ringscope diff old1 old2 old3 --against new1 new2 new3 --fail-over 5%\n"
+                "ringscope diff --save-baseline base.json old*      # then, in each test:\n"
+                "ringscope diff --baseline base.json --fail-over 5% new*",
+    .json = "one JSON object",
+    .takes = "filter reading",
+    .run = run,
+};
