@@ -523,22 +523,9 @@ void rs_findings_free(struct rs_findings *f)
 
 /* ---- sentences ---- */
 
-/* "4.1 ms [3.9 ms, 4.3 ms]" */
-static void say_interval(struct rs_strbuf *s, int64_t ns, int64_t low, int64_t high)
-{
-    rs_words_ns(s, ns);
-    if (low == RS_TIME_NONE || high == RS_TIME_NONE || low == high) return;
-    rs_strbuf_puts(s, " [");
-    rs_words_ns(s, low);
-    rs_strbuf_puts(s, ", ");
-    rs_words_ns(s, high);
-    rs_strbuf_putc(s, ']');
-}
-
 static void say_share(struct rs_strbuf *s, const struct rs_findings *f, int64_t ns)
 {
-    double share = f->run_ns > 0 ? 100 * (double)ns / (double)f->run_ns : 0;
-    rs_strbuf_printf(s, share >= 9.5 ? " (%.0f %%)" : " (%.1f %%)", share);
+    rs_words_share(s, f->run_ns > 0 ? 100 * (double)ns / (double)f->run_ns : 0);
 }
 
 static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, const struct rs_finding *x,
@@ -551,7 +538,7 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
     if (x->shared) rs_strbuf_printf(s, " (%s)", x->shared);
     bool several = x->scope == RS_SCOPE_GROUP;
     rs_strbuf_puts(s, x->scope == RS_SCOPE_HOST ? ": its ranks start " : several ? " each start " : " starts ");
-    say_interval(s, x->late_ns, x->late_low_ns, x->late_high_ns);
+    rs_words_interval(s, x->late_ns, x->late_low_ns, x->late_high_ns);
     rs_strbuf_printf(s, "%s later than %s, in %" PRIu32 " of %" PRIu32 " steps; ", several ? " or more" : "",
                      x->scope == RS_SCOPE_HOST ? "equal ranks of other hosts"
                      : several                 ? "their equals"
@@ -561,7 +548,7 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
         rs_strbuf_printf(s, "what that costs is unknown: %s", f->refused ? f->refused : "it cannot be replayed");
     } else {
         rs_strbuf_puts(s, "without that the run takes ");
-        say_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
+        rs_words_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
         rs_strbuf_puts(s, " less");
         say_share(s, f, x->saving_ns);
     }
@@ -614,7 +601,7 @@ static void say_link(struct rs_strbuf *s, const struct rs_findings *f, const str
                      x->slow->slower, x->slow->low, x->slow->high);
     if (x->saving_ns != RS_TIME_NONE) {
         rs_strbuf_puts(s, "; without that the run takes ");
-        say_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
+        rs_words_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
         rs_strbuf_puts(s, " less");
         say_share(s, f, x->saving_ns);
     }
