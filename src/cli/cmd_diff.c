@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/room.h"
@@ -15,6 +16,7 @@
 #include "cli/print/plain.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
+#include "cli/view_pair.h"
 #include "compare/baseline.h"
 #include "compare/comparison.h"
 #include "export/output.h"
@@ -28,6 +30,7 @@ struct options {
     bool against; /* for --help and completion: see split() */
     double bound; /* of --fail-over: 0.05 is 5 %; NAN: none */
     const char *baseline, *save;
+    const char *out; /* the page; NULL: none */
     bool force;
     int warmup; /* -1: the start-up */
 };
@@ -46,77 +49,54 @@ static const char *take_bound(void *to, const char *value)
 
 /* ---- runs ---- */
 
+/* Where a run is. All in the arena of its side. */
+struct source {
+    char **paths;
+    int n;
+    const char *name;
+    const char *run; /* which of several in a folder; NULL: the newest */
+    bool baseline; /* a file of figures */
+};
+
 struct runs {
     struct rs_run_figures *rows;
-    uint32_t n, cap;
+    uint32_t *from; /* by row: its source */
+    struct source *sources;
+    uint32_t n, cap, cap_from, nsources, cap_sources;
+    struct rs_arena arena;
 };
 
 static void runs_free(struct runs *r)
 {
     for (uint32_t i = 0; i < r->n; i++) rs_run_figures_free(&r->rows[i]);
     free(r->rows);
+    free(r->from);
+    free(r->sources);
+    rs_arena_free(&r->arena);
 }
 
-/* A run while it is read. */
-struct reading {
-    struct options *o;
-    const char *name;
-    struct runs *to;
-};
-
-static void take_setting(void *to, const char *name, const char *value)
+static char *keep(struct runs *r, const char *text)
 {
-    rs_run_setting(to, name, value);
+    return rs_arena_text(&r->arena, text, strlen(text));
 }
 
-static int take_run(const struct rs_command *cmd, struct rs_inputs *in, void *to)
+static void add_source(struct runs *r, char **paths, int n, const char *name, const char *run)
 {
-    struct reading *x = to;
-    struct rs_model m;
-    struct rs_err err;
-    int bad = rs_reading_join(cmd, in, &m, &x->o->common);
-    if (bad) return bad;
-    rs_filter_resolve(&x->o->common.filters.filter, &m);
-    struct rs_profile_options options = {.filter = &x->o->common.filters.filter,
-                                         .warmup = x->o->warmup < 0 ? 1 : (uint32_t)x->o->warmup,
-                                         .warmup_steps = x->o->warmup < 0 ? RS_NONE : (uint32_t)x->o->warmup};
-    RS_ROOM(x->to->rows, x->to->n, x->to->cap);
-    struct rs_run_figures *f = &x->to->rows[x->to->n];
-    enum rs_status status = rs_run_figures_init(f, x->name, &m, &options, &err);
-    rs_model_free(&m);
-    if (status != RS_OK) return rs_print_err(cmd->name, &err);
-    x->to->n++;
-    rs_settings_each(in, take_setting, f);
-    return RS_EXIT_FINE;
+    RS_ROOM(r->sources, r->nsources, r->cap_sources);
+    r->sources[r->nsources++] = (struct source){.paths = paths, .n = n, .name = name, .run = run};
 }
 
-static int read_run(const struct rs_command *cmd, struct options *o, char *const *paths, int n, const char *name,
-                    const char *run, struct runs *to)
+static void add_path(struct runs *r, char *path, const char *name, const char *run)
 {
-    struct reading x = {o, name, to};
-    return rs_reading_inputs(cmd, paths, n, run, take_run, &x);
+    char **paths = rs_arena_alloc(&r->arena, sizeof *paths);
+    paths[0] = path;
+    add_source(r, paths, 1, name, run);
 }
 
 static bool is_folder(const char *path)
 {
     struct stat info;
     return !stat(path, &info) && S_ISDIR(info.st_mode);
-}
-
-/* Whether a folder has folders in it, and no file: each of them is a run. */
-static bool is_of_runs(const char *path, struct rs_dir *dir)
-{
-    struct rs_err err;
-    *dir = (struct rs_dir){0};
-    if (!is_folder(path) || rs_dir_list(dir, path, NULL, &err) != RS_OK) return false;
-    bool only = dir->count > 0;
-    for (size_t i = 0; i < dir->count && only; i++) {
-        char below[4096];
-        snprintf(below, sizeof below, "%s/%s", path, dir->names[i]);
-        only = is_folder(below);
-    }
-    if (!only) rs_dir_free(dir);
-    return only;
 }
 
 /* The recordings in a folder may be of several runs: each counts. */
@@ -130,71 +110,240 @@ static size_t count_runs(char *path)
     return n;
 }
 
-/* "a0.json,a1.json": the files of one run, where there is no file of that name. */
-static int read_list(const struct rs_command *cmd, struct options *o, char *list, struct runs *to)
-{
-    char *name = rs_strdup(list), **paths = NULL, *rest = NULL;
-    uint32_t n = 0, cap = 0;
-    for (char *path = strtok_r(list, ",", &rest); path; path = strtok_r(NULL, ",", &rest)) {
-        RS_ROOM(paths, n, cap);
-        paths[n++] = path;
-    }
-    int bad = read_run(cmd, o, paths, (int)n, name, o->common.run, to);
-    free(paths);
-    free(name);
-    return bad;
-}
-
-static int read_folder(const struct rs_command *cmd, struct options *o, char *path, struct runs *to)
+static void add_folder(struct runs *r, const struct options *o, char *path)
 {
     size_t n = o->common.run ? 1 : count_runs(path);
-    if (n <= 1) return read_run(cmd, o, &path, 1, path, o->common.run, to);
-    for (size_t i = 0; i < n; i++) {
+    if (n <= 1) add_path(r, path, path, o->common.run);
+    for (size_t i = 0; n > 1 && i < n; i++) {
         char number[24], name[4096];
         snprintf(number, sizeof number, "%zu", i);
         snprintf(name, sizeof name, "%s, run %zu", path, i);
-        int bad = read_run(cmd, o, &path, 1, name, number, to);
-        if (bad) return bad;
+        add_path(r, path, keep(r, name), keep(r, number));
     }
+}
+
+/* Each folder in a folder without files is a run. False: it is not such a folder. */
+static bool add_folders(struct runs *r, const struct options *o, const char *path)
+{
+    struct rs_dir dir = {0};
+    struct rs_err err;
+    char **below;
+    if (!is_folder(path) || rs_dir_list(&dir, path, NULL, &err) != RS_OK) return false;
+    bool only = dir.count > 0;
+    below = rs_arena_alloc(&r->arena, (dir.count + 1) * sizeof *below);
+    for (size_t i = 0; i < dir.count && only; i++) {
+        char name[4096];
+        snprintf(name, sizeof name, "%s/%s", path, dir.names[i]);
+        below[i] = keep(r, name);
+        only = is_folder(name);
+    }
+    for (size_t i = 0; i < dir.count && only; i++) add_folder(r, o, below[i]);
+    rs_dir_free(&dir);
+    return only;
+}
+
+/* "a0.json,a1.json": the files of one run. */
+static void add_list(struct runs *r, const struct options *o, const char *list)
+{
+    char *copy = keep(r, list), *rest = NULL;
+    char **paths = rs_arena_alloc(&r->arena, (strlen(list) + 1) * sizeof *paths);
+    int n = 0;
+    for (char *path = strtok_r(copy, ",", &rest); path; path = strtok_r(NULL, ",", &rest)) paths[n++] = path;
+    add_source(r, paths, n, keep(r, list), o->common.run);
+}
+
+static bool is_baseline(const char *path)
+{
+    struct rs_bytes *bytes;
+    struct stat info;
+    struct rs_err err;
+    char head[64] = "";
+    if (stat(path, &info) || !S_ISREG(info.st_mode) || rs_bytes_open(&bytes, path, &err) != RS_OK) return false;
+    size_t n = rs_bytes_peek(bytes, head, sizeof head - 1);
+    rs_bytes_close(bytes);
+    return rs_baseline_is(head, n);
+}
+
+static void add_baseline(struct runs *r, char *path)
+{
+    add_path(r, path, path, NULL);
+    r->sources[r->nsources - 1].baseline = true;
+}
+
+static void add_operand(struct runs *r, const struct options *o, char *path)
+{
+    struct stat info;
+    if (is_baseline(path))
+        add_baseline(r, path);
+    else if (strchr(path, ',') && stat(path, &info))
+        add_list(r, o, path);
+    else if (!add_folders(r, o, path))
+        add_folder(r, o, path);
+}
+
+/* ---- reading them ---- */
+
+static void take_setting(void *to, const char *name, const char *value)
+{
+    rs_run_setting(to, name, value);
+}
+
+/* Takes the figures over. */
+static void add_run(struct runs *r, struct rs_run_figures *f, uint32_t source)
+{
+    RS_ROOM(r->rows, r->n, r->cap);
+    RS_ROOM(r->from, r->n, r->cap_from);
+    r->from[r->n] = source;
+    r->rows[r->n++] = *f;
+    *f = (struct rs_run_figures){0};
+}
+
+/* A run while it is read. */
+struct reading {
+    struct options *o;
+    uint32_t source;
+    struct runs *to;
+};
+
+static int take_run(const struct rs_command *cmd, struct rs_inputs *in, void *to)
+{
+    struct reading *x = to;
+    struct rs_model m;
+    struct rs_err err;
+    int bad = rs_reading_join(cmd, in, &m, &x->o->common);
+    if (bad) return bad;
+    rs_filter_resolve(&x->o->common.filters.filter, &m);
+    struct rs_profile_options options = {.filter = &x->o->common.filters.filter,
+                                         .warmup = x->o->warmup < 0 ? 1 : (uint32_t)x->o->warmup,
+                                         .warmup_steps = x->o->warmup < 0 ? RS_NONE : (uint32_t)x->o->warmup};
+    struct rs_run_figures f;
+    enum rs_status status = rs_run_figures_init(&f, x->to->sources[x->source].name, &m, &options, &err);
+    rs_model_free(&m);
+    if (status != RS_OK) return rs_print_err(cmd->name, &err);
+    rs_settings_each(in, take_setting, &f);
+    add_run(x->to, &f, x->source);
     return RS_EXIT_FINE;
 }
 
-static int read_operand(const struct rs_command *cmd, struct options *o, char *path, struct runs *to)
+static int read_baseline(const struct rs_command *cmd, const char *path, uint32_t source, struct runs *to)
 {
-    struct stat info;
-    struct rs_dir dir;
-    if (strchr(path, ',') && stat(path, &info)) return read_list(cmd, o, path, to);
-    if (!is_of_runs(path, &dir)) return read_folder(cmd, o, path, to);
+    struct rs_bytes *bytes;
+    struct rs_baseline b;
+    struct rs_err err;
+    if (rs_bytes_stream(&bytes, path, &err) != RS_OK) return rs_print_err(cmd->name, &err);
+    enum rs_status status = rs_baseline_read(&b, bytes, &err);
+    rs_bytes_close(bytes);
+    if (status != RS_OK) return rs_print_err(cmd->name, &err);
+    for (uint32_t i = 0; i < b.n; i++) add_run(to, &b.runs[i], source);
+    rs_baseline_free(&b);
+    return RS_EXIT_FINE;
+}
+
+static int read_side(const struct rs_command *cmd, struct options *o, char **operands, int n, struct runs *to)
+{
     int bad = RS_EXIT_FINE;
-    for (size_t i = 0; i < dir.count && !bad; i++) {
-        char below[4096];
-        snprintf(below, sizeof below, "%s/%s", path, dir.names[i]);
-        bad = read_folder(cmd, o, below, to);
+    for (int i = 0; i < n; i++) add_operand(to, o, operands[i]);
+    for (uint32_t i = 0; i < to->nsources && !bad; i++) {
+        const struct source *s = &to->sources[i];
+        struct reading x = {o, i, to};
+        bad = s->baseline ? read_baseline(cmd, s->paths[0], i, to)
+                          : rs_reading_inputs(cmd, s->paths, s->n, s->run, take_run, &x);
     }
-    rs_dir_free(&dir);
     return bad;
 }
 
-static int read_side(const struct rs_command *cmd, struct options *o, char **paths, int n, struct runs *to)
+/* ---- the page: a run of each side above each other ---- */
+
+struct drawn {
+    struct rs_inputs in;
+    struct rs_model model;
+    struct rs_steps steps;
+    struct rs_bundle_step *list;
+    uint32_t n;
+    struct rs_strbuf title;
+    bool open, joined, found;
+};
+
+/* The run whose step time is in the middle of those of its side. */
+static uint32_t usual_run(const struct runs *r)
 {
-    for (int i = 0; i < n; i++) {
-        int bad = read_operand(cmd, o, paths[i], to);
-        if (bad) return bad;
+    uint32_t best = 0;
+    double least = HUGE_VAL;
+    for (uint32_t i = 0; i < r->n; i++) {
+        double away = 0;
+        for (uint32_t k = 0; k < r->n; k++) {
+            double x = rs_run_value(&r->rows[i], RS_M_STEP_P50), y = rs_run_value(&r->rows[k], RS_M_STEP_P50);
+            away += isnan(x - y) ? 0 : fabs(x - y);
+        }
+        if (away >= least) continue;
+        least = away;
+        best = i;
     }
+    return best;
+}
+
+static int draw(const struct rs_command *cmd, struct options *o, const char *side, const struct source *s,
+                struct drawn *d)
+{
+    const struct rs_filter everything = {0};
+    struct rs_view all;
+    struct rs_err err;
+    if (s->baseline) {
+        rs_warn(cmd->name, "%s: a baseline has no timeline to draw: name the run", s->name);
+        return RS_EXIT_FAILURE;
+    }
+    int bad = rs_reading_open(cmd, &d->in, s->paths, (size_t)s->n, s->run);
+    if (bad) return bad;
+    d->open = true;
+    bad = rs_reading_join(cmd, &d->in, &d->model, &o->common);
+    if (bad) return bad;
+    d->joined = true;
+    rs_filter_resolve(&o->common.filters.filter, &d->model);
+    rs_view_init(&all, &d->model, &everything);
+    d->found = rs_steps_find(&d->steps, &all, &err) == RS_OK;
+    rs_view_free(&all);
+    if (!d->found) return rs_print_err(cmd->name, &err);
+    d->list = rs_view_steps(&d->steps, &d->n);
+    rs_strbuf_printf(&d->title, "%s: %s", side, s->name);
     return RS_EXIT_FINE;
 }
 
-/* ---- baselines ---- */
-
-static enum rs_status read_baseline(const char *path, struct rs_baseline *b, struct rs_err *err)
+static void drawn_free(struct drawn *d)
 {
-    struct rs_bytes *bytes;
-    *b = (struct rs_baseline){0};
-    RS_TRY(rs_bytes_stream(&bytes, path, err));
-    enum rs_status status = rs_baseline_read(b, bytes, err);
-    rs_bytes_close(bytes);
-    return status;
+    rs_strbuf_free(&d->title);
+    free(d->list);
+    if (d->found) rs_steps_free(&d->steps);
+    if (d->joined) rs_model_free(&d->model);
+    if (d->open) rs_inputs_close(&d->in);
 }
+
+static int write_page(const struct rs_command *cmd, struct options *o, const struct runs *a, const struct runs *b,
+                      const struct rs_comparison *c)
+{
+    const struct runs *sides[] = {a, b};
+    struct drawn *drawn = rs_zalloc(2, sizeof *drawn);
+    struct rs_view_pair pair = {
+        .title = "A and B", .sentences = (const char *const *)c->conclusion, .nsentences = c->nconclusion};
+    struct rs_err err;
+    int bad = RS_EXIT_FINE;
+    for (int i = 0; i < 2 && !bad; i++) {
+        bad = draw(cmd, o, i ? "B" : "A", &sides[i]->sources[sides[i]->from[usual_run(sides[i])]], &drawn[i]);
+        pair.runs[i] = (struct rs_view_run){.model = &drawn[i].model,
+                                            .inputs = &drawn[i].in,
+                                            .filters = &o->common.filters,
+                                            .title = rs_strbuf_borrow(&drawn[i].title),
+                                            .rows = rs_view_rows(RS_LEVEL_OPS),
+                                            .steps = drawn[i].list,
+                                            .nsteps = drawn[i].n,
+                                            .zero = RS_TIME_NONE};
+    }
+    if (!bad && rs_view_pair_write(&pair, o->out, o->force, &err) != RS_OK) bad = rs_print_err(cmd->name, &err);
+    for (int i = 0; i < 2; i++) drawn_free(&drawn[i]);
+    free(drawn);
+    return bad;
+}
+
+/* ---- baselines ---- */
 
 static enum rs_status save_baseline(const struct options *o, const struct runs *r, struct rs_err *err)
 {
@@ -214,10 +363,9 @@ static enum rs_status save_baseline(const struct options *o, const struct runs *
 
 enum { MOST_OPERATIONS = 8, MOST_KERNELS = 10, MOST_SETTINGS = 12 }; /* --json has all */
 
-static void print_side(const char *name, const struct rs_side *s, const char *baseline)
+static void print_side(const char *name, const struct rs_side *s)
 {
     printf("%s: %" PRIu32 " run%s", name, s->n, s->n == 1 ? "" : "s");
-    if (baseline) printf(" (baseline)");
     printf(" of %" PRIu32 " ranks, %" PRIu32 " steps: ", s->runs[0].ranks, s->runs[0].steps);
     for (uint32_t i = 0; i < s->n && i < 4; i++) {
         if (i) printf(", ");
@@ -367,10 +515,10 @@ static void print_findings(const struct rs_comparison *c)
     }
 }
 
-static void print_text(const struct rs_comparison *c, const struct options *o)
+static void print_text(const struct rs_comparison *c)
 {
-    print_side("A", &c->a, o->baseline);
-    print_side("B", &c->b, NULL);
+    print_side("A", &c->a);
+    print_side("B", &c->b);
     if (c->judged)
         printf("intervals: %.0f %% for the %s; %.0f %% for the other %" PRIu32 " judged rows together\n",
                100 * (1 - RS_COMPARISON_FIRST_LEVEL),
@@ -394,7 +542,7 @@ static int judge(const struct rs_command *self, const struct options *o, const s
 {
     if (isnan(o->bound)) return RS_EXIT_FINE;
     if (c->first == RS_NONE) {
-        rs_warn(self->name, "--fail-over: no step time and no time of operations is known on both sides");
+        rs_warn(self->name, "--fail-over: neither a step time nor times of operations are known on both sides");
         return RS_EXIT_FAILURE;
     }
     struct rs_regression x = rs_comparison_regression(c, o->bound);
@@ -421,8 +569,10 @@ static int judge(const struct rs_command *self, const struct options *o, const s
     return RS_EXIT_FOUND;
 }
 
-static int compare(const struct rs_command *self, const struct options *o, struct rs_side a, struct rs_side b)
+static int compare(const struct rs_command *self, struct options *o, const struct runs *runs_a,
+                   const struct runs *runs_b)
 {
+    struct rs_side a = {runs_a->rows, runs_a->n}, b = {runs_b->rows, runs_b->n};
     struct rs_comparison c;
     struct rs_err err;
     if (!isnan(o->bound) && (a.n < RS_COMPARISON_RUNS || b.n < RS_COMPARISON_RUNS)) {
@@ -435,17 +585,19 @@ static int compare(const struct rs_command *self, const struct options *o, struc
     }
     rs_comparison_init(&c, a, b);
     enum rs_status status = RS_OK;
+    int drawn = o->out ? write_page(self, o, runs_a, runs_b, &c) : RS_EXIT_FINE;
     if (o->common.json) {
         struct rs_json *j = rs_output_json();
         rs_out_json(j, &rs_out_diff, &(struct rs_diff_fields){&c, o->bound});
         rs_json_newline(j);
         status = rs_json_finish(j, &err);
     } else {
-        print_text(&c, o);
+        print_text(&c);
         fflush(stdout);
     }
     int done = status == RS_OK ? judge(self, o, &c) : rs_print_err(self->name, &err);
     if (!done && c.first == RS_NONE) done = RS_EXIT_FAILURE; /* these inputs cannot answer */
+    if (!done || done == RS_EXIT_FOUND) done = drawn ? drawn : done;
     rs_comparison_free(&c);
     return done;
 }
@@ -487,10 +639,8 @@ static int work(const struct rs_command *self, struct options *o, char **operand
 {
     struct rs_err err;
     struct runs a = {0}, b = {0};
-    struct rs_baseline baseline = {0};
-    int done = RS_EXIT_FINE;
-    if (o->baseline && read_baseline(o->baseline, &baseline, &err) != RS_OK) done = rs_print_err(self->name, &err);
-    if (!done) done = read_side(self, o, operands, of_a, &a);
+    if (o->baseline) add_baseline(&a, (char *)(uintptr_t)o->baseline);
+    int done = read_side(self, o, operands, of_a, &a);
     if (!done) done = read_side(self, o, operands + of_a, n - of_a, &b);
     if (!done && o->save) {
         done = save_baseline(o, &b, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
@@ -498,11 +648,8 @@ static int work(const struct rs_command *self, struct options *o, char **operand
             rs_warn(self->name, "%s: a baseline of %" PRIu32 " run%s: --fail-over needs %d or more", o->save, b.n,
                     b.n == 1 ? "" : "s", RS_COMPARISON_RUNS);
     } else if (!done) {
-        struct rs_side first =
-            o->baseline ? (struct rs_side){baseline.runs, baseline.n} : (struct rs_side){a.rows, a.n};
-        done = compare(self, o, first, (struct rs_side){b.rows, b.n});
+        done = compare(self, o, &a, &b);
     }
-    rs_baseline_free(&baseline);
     runs_free(&a);
     runs_free(&b);
     return done;
@@ -517,7 +664,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
          "exit with 3 if B is slower beyond noise and by more than this: 5%"},
         {RS_OPT_STRING, 0, "baseline", &o.baseline, "FILE", "side A is this baseline; all inputs are side B"},
         {RS_OPT_STRING, 0, "save-baseline", &o.save, "FILE", "write the inputs as a baseline, and compare nothing"},
-        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "replace an existing FILE"},
+        {RS_OPT_STRING, 'o', "output", &o.out, "OUT.html",
+         "also write a page: the usual run of each side above each other, aligned by step"},
+        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "replace an existing FILE or OUT"},
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (those recognised as start-up)"},
         {.kind = RS_OPT_END},
     };
@@ -527,7 +676,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (done >= 0) return done;
     if (o.save && (o.baseline || !isnan(o.bound) || o.common.json))
         return rs_opt_usage(self, "--save-baseline compares nothing: not with --baseline, --fail-over or --json");
-    if (o.force && !o.save) return rs_opt_usage(self, "--force is for --save-baseline");
+    if (o.out && (o.save || o.baseline))
+        return rs_opt_usage(self, "-o draws a run of each side: not with --save-baseline, and a baseline has none to "
+                                  "draw");
+    if (o.force && !o.save && !o.out) return rs_opt_usage(self, "--force is for --save-baseline and -o");
     if ((o.save || o.baseline) && !n)
         return rs_opt_usage(self, "nothing to read: name recordings, traces of other tools, or folders of them");
     int of_a = sides(self, &o, argv + 1, &n);
@@ -543,10 +695,11 @@ const struct rs_command rs_cmd_diff = {
             "job differ from launch to launch: three runs or more on each side measure by how much, and intervals and "
             "verdicts\n"
             "are beyond that. A run is a folder, a file, or files with commas between; a folder that holds several "
-            "runs is\n"
-            "several.",
+            "runs, and a\n"
+            "baseline, are several.",
     .examples = "ringscope diff before after                        # one run each, or folders of runs\n"
                 "ringscope diff old1 old2 old3 --against new1 new2 new3 --fail-over 5%\n"
+                "ringscope diff before after -o diff.html           # both above each other, in a browser\n"
                 "ringscope diff --save-baseline base.json old*      # then, in each test:\n"
                 "ringscope diff --baseline base.json --fail-over 5% new*",
     .json = "one JSON object",

@@ -82,6 +82,17 @@ void rs_baseline_write(struct rs_json *j, const struct rs_run_figures *runs, uin
 
 /* ---- reading ---- */
 
+bool rs_baseline_is(const char *head, size_t n)
+{
+    struct rs_scan s;
+    bool is = false;
+    rs_scan_memory(&s, head, n);
+    if (rs_scan_next(&s) == RS_T_OBJECT && rs_scan_next(&s) == RS_T_KEY && rs_scan_is(&s, "format"))
+        is = rs_scan_next(&s) == RS_T_STRING && rs_scan_is(&s, format);
+    rs_scan_free(&s);
+    return is;
+}
+
 enum { MOST_TEXT = 4096 }; /* bytes of a name */
 
 /* The keys of the object that is open, one after the other: *token is that of the value. False: no more. */

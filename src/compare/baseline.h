@@ -17,6 +17,8 @@ struct rs_baseline {
 };
 
 void rs_baseline_write(struct rs_json *j, const struct rs_run_figures *runs, uint32_t n);
+/* Whether the first bytes of a file are those of a baseline. */
+bool rs_baseline_is(const char *head, size_t n);
 /* Fails, with the path and the place, if it is no baseline, has no runs, or ends early. */
 enum rs_status rs_baseline_read(struct rs_baseline *b, struct rs_bytes *bytes, struct rs_err *err);
 void rs_baseline_free(struct rs_baseline *b);

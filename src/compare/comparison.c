@@ -169,7 +169,7 @@ static void collect(struct work *w, struct rs_map *index, const struct rs_side *
 
 static bool is_judged(const struct rs_compared *row, const struct estimate *e)
 {
-    return row->in_a && row->in_b && e->known && !rs_measure_of_rank(row->measure) &&
+    return row->in_a && row->in_b && e->known && e->whole > 0 && !rs_measure_of_rank(row->measure) &&
            !(row->share < RS_COMPARISON_SHARE);
 }
 
@@ -450,7 +450,8 @@ static void say_first(struct rs_comparison *c)
 {
     struct rs_strbuf s = {0};
     if (c->first == RS_NONE) {
-        rs_strbuf_puts(&s, "no step time and no time of operations is known on both sides: nothing to compare.");
+        rs_strbuf_puts(&s,
+                       "neither a step time nor times of operations are known on both sides: no verdict on the whole.");
         rs_words_sentence(&c->conclusion, &c->nconclusion, &s);
         return;
     }
@@ -477,7 +478,7 @@ static void say_first(struct rs_comparison *c)
 static void say_few(struct rs_comparison *c)
 {
     struct rs_strbuf s = {0};
-    if (!c->few) return;
+    if (!c->few || !c->judged) return;
     rs_strbuf_printf(&s,
                      "%s: the noise from launch to launch is not known, and taken to be %.0f %%; %d runs on each side "
                      "measure it.",

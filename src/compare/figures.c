@@ -91,6 +91,14 @@ void rs_run_setting(struct rs_run_figures *f, const char *name, const char *valu
     f->settings[f->nsettings++] = (struct rs_run_setting){rs_strdup(name), rs_strdup(value)};
 }
 
+double rs_run_value(const struct rs_run_figures *f, enum rs_measure measure)
+{
+    for (uint32_t i = 0; i < f->nfigures; i++)
+        if (f->figures[i].measure == measure && f->figures[i].rank < 0 && !*f->figures[i].of)
+            return f->figures[i].value;
+    return NAN;
+}
+
 void rs_run_figures_free(struct rs_run_figures *f)
 {
     for (uint32_t i = 0; i < f->nfigures; i++) free(f->figures[i].of);
@@ -537,19 +545,42 @@ static void find_pipeline(struct rs_run_figures *f, const struct rs_profile *p)
     rs_run_figure(f, &(struct rs_figure){.measure = RS_M_SCORE, .rank = -1, .value = p->score, .whole = 1, .share = 1});
 }
 
-/* Of tools that only summarise (nvprof): totals of kernels, per process. */
+/* ---- tools that only summarise (nvprof) ---- */
+
+static void add_total(struct rs_run_figures *f, enum rs_measure measure, const char *of, double value, double share)
+{
+    rs_run_figure(f, &(struct rs_figure){
+                         .measure = measure, .of = (char *)(uintptr_t)of, .rank = -1, .value = value, .share = share});
+}
+
+/* The mean call of each operation, and all of them together. */
+static void find_calls(struct rs_run_figures *f, const struct rs_statistics *s)
+{
+    double all = 0, calls = 0;
+    for (uint32_t i = 0; i < s->nrows[RS_TABLE_OPERATIONS]; i++)
+        all += (double)s->rows[RS_TABLE_OPERATIONS][i].total_ns;
+    for (uint32_t i = 0; i < s->nrows[RS_TABLE_OPERATIONS]; i++) {
+        const struct rs_stat_row *row = &s->rows[RS_TABLE_OPERATIONS][i];
+        const char *func = rs_model_text(s->model, row->func);
+        double n = 0;
+        for (uint32_t k = 0; k < row->n; k++) n += (double)s->cells[row->first + k].calls;
+        calls += n;
+        add_total(f, RS_M_TIME, *func ? func : rs_model_name_text(s->model, row->name), (double)row->total_ns / n,
+                  (double)row->total_ns / all);
+    }
+    if (isnan(rs_run_value(f, RS_M_OPS_TIME))) add_total(f, RS_M_OPS_TIME, "", all / calls, 1);
+}
+
+/* Totals of kernels, per process. */
 static void find_totals(struct rs_run_figures *f, const struct rs_statistics *s)
 {
     double all = 0;
+    find_calls(f, s);
     for (uint32_t i = 0; i < s->nrows[RS_TABLE_KERNELS]; i++) all += (double)s->rows[RS_TABLE_KERNELS][i].total_ns;
     for (uint32_t i = 0; i < s->nrows[RS_TABLE_KERNELS] && i < MOST_KERNELS; i++) {
         const struct rs_stat_row *row = &s->rows[RS_TABLE_KERNELS][i];
-        rs_run_figure(f, &(struct rs_figure){.measure = RS_M_KERNEL,
-                                             .of = (char *)(uintptr_t)rs_model_name_text(s->model, row->name),
-                                             .rank = -1,
-                                             .value = (double)row->total_ns / (row->n ? row->n : 1),
-                                             .error = NAN,
-                                             .share = (double)row->total_ns / all});
+        add_total(f, RS_M_KERNEL, rs_model_name_text(s->model, row->name),
+                  (double)row->total_ns / (row->n ? row->n : 1), (double)row->total_ns / all);
     }
 }
 

@@ -115,4 +115,7 @@ void rs_run_figure(struct rs_run_figures *f, const struct rs_figure *figure);
 void rs_run_setting(struct rs_run_figures *f, const char *name, const char *value);
 void rs_run_finding(struct rs_run_figures *f, const struct rs_run_finding *finding);
 
+/* Of the run as a whole; NAN: unknown. */
+double rs_run_value(const struct rs_run_figures *f, enum rs_measure measure);
+
 #endif
