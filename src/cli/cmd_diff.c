@@ -557,8 +557,14 @@ static int judge(const struct rs_command *self, const struct options *o, const s
         rs_compared_say_change(&s, x.row->high);
         rs_strbuf_puts(&s, ")");
     } else if (x.finding) {
-        rs_strbuf_printf(&s, "%s, in every run of B and in none of A, makes them longer by %.1f %% (at least %.1f %%)",
-                         x.finding->finding->name, 100 * x.finding->cost, 100 * x.finding->cost_low);
+        rs_strbuf_printf(&s, "%s, in every run of B and in none of A", x.finding->finding->name);
+        if (x.finding->cost > o->bound) {
+            rs_strbuf_printf(&s, ", makes them longer by %.1f %% (at least %.1f %%)", 100 * x.finding->cost,
+                             100 * x.finding->cost_low);
+        } else {
+            rs_strbuf_printf(&s, "; %s ", rs_measures[c->rows[c->first].measure].words);
+            rs_compared_say_change(&s, c->rows[c->first].change);
+        }
     } else {
         rs_strbuf_free(&s);
         return RS_EXIT_FINE;

@@ -217,6 +217,14 @@ static struct rs_step_cause own_by_findings(const struct work *w)
     return x;
 }
 
+/* Where a report does not know why: what the rank's steps are made of. */
+static void refine(const struct work *w, struct rs_step_cause *x)
+{
+    for (uint32_t i = 0; i < w->n && w->launches && x->kind == RS_CAUSE_RANK && x->nranks == 1; i++)
+        if (w->ranks[i].rank == x->ranks[0])
+            x->kind = w->ranks[i].launch > w->ranks[i].gpu ? RS_CAUSE_LAUNCH : RS_CAUSE_GPU;
+}
+
 /* Both, where they agree; else what is found only on one side. */
 static struct rs_step_cause own_cause(const struct work *w, double least)
 {
@@ -224,6 +232,7 @@ static struct rs_step_cause own_cause(const struct work *w, double least)
     bool agree = !x.all && x.nranks == 1 && y.nranks == 1 && x.ranks[0] == y.ranks[0];
     bool second = y.ns >= least && !(agree && x.ns >= least) && !(x.all && x.ns > y.ns);
     free(second ? x.ranks : y.ranks);
+    if (second) refine(w, &y);
     return second ? y : x;
 }
 
@@ -258,10 +267,15 @@ static void by_regression(struct rs_comparison *c, const struct rs_compared_find
 {
     struct work w = {.c = c, .sign = 1};
     if (!f) return;
+    find_ranks(&w);
     struct rs_step_cause x = own_by_findings(&w);
-    if (!strcmp(f->finding->scope, "link"))
+    refine(&w, &x);
+    if (!strcmp(f->finding->scope, "link")) {
+        free(x.ranks);
         x = (struct rs_step_cause){.kind = RS_CAUSE_TRANSFER, .ns = NAN, .link = f->finding->name};
+    }
     if (x.ns != 0) add_cause(&w, x);
+    free(w.ranks);
 }
 
 void rs_causes_find(struct rs_comparison *c)

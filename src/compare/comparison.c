@@ -259,7 +259,8 @@ struct rs_regression rs_comparison_regression(const struct rs_comparison *c, dou
         return (struct rs_regression){.row = &c->rows[c->first]};
     for (uint32_t i = 0; i < c->nfindings; i++) {
         const struct rs_compared_finding *x = &c->findings[i];
-        if (x->change == RS_FINDING_CAME && x->cost > bound && x->cost_low > 0)
+        bool longer = c->first != RS_NONE && c->rows[c->first].change > bound;
+        if (x->change == RS_FINDING_CAME && x->certain && (x->cost > bound || longer))
             return (struct rs_regression){.finding = x};
     }
     return none;
@@ -404,7 +405,8 @@ static void find_cost(const struct rs_comparison *c, struct rs_compared_finding 
 {
     const struct rs_side *side = x->in_a == c->a.n && !x->in_b ? &c->a : x->in_b == c->b.n && !x->in_a ? &c->b : NULL;
     x->cost = x->cost_low = NAN;
-    if (!side || !side->n || strcmp(x->finding->kind, "persistent") != 0) return;
+    x->certain = side && side->n && !strcmp(x->finding->kind, "persistent");
+    if (!x->certain) return;
     double sum = 0, low = HUGE_VAL;
     for (uint32_t r = 0; r < side->n; r++) {
         const struct rs_run_finding *f = in_run(&side->runs[r], x->finding);
@@ -457,9 +459,12 @@ static void say_first(struct rs_comparison *c)
     }
     const struct rs_compared *x = &c->rows[c->first];
     const char *words = rs_measures[x->measure].words;
-    bool differs = x->verdict > RS_NO_DIFFERENCE;
-    if (differs)
+    const struct rs_compared_finding *came = rs_comparison_regression(c, 0).finding;
+    if (x->verdict > RS_NO_DIFFERENCE)
         rs_strbuf_printf(&s, "B is %s: %s ", rs_compared_verdict_name(x->verdict), words);
+    else if (came)
+        rs_strbuf_printf(&s, "B is slower by what is late only there (%s); alone, the %s is within noise: ",
+                         came->finding->name, words);
     else
         rs_strbuf_printf(&s, "no difference beyond noise: %s ", words);
     rs_compared_say(&s, x->measure, x->a);

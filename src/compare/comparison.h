@@ -12,7 +12,8 @@
  *
  * A report compares a rank with its equals, a link with links of its kind, in the same run: noise between launches is in
  * both, and does not hide them. So a rank, host or link that is late in every run of one side and in none of the other is
- * a difference, too, whatever the interval of the step time: by what the replay without it saves.
+ * a difference, too, whatever the interval of the step time: by what the replay without it saves, or by what the step time
+ * differs if that is more (a link of which the replay knows nothing, several that are slow together).
  *
  * Functions of figures alone; deterministic. Borrows the runs; owns the rest until rs_comparison_free(). One thread at a
  * time. */
@@ -68,8 +69,9 @@ struct rs_compared_finding {
     const struct rs_run_finding *finding; /* of the first run that has it */
     uint32_t in_a, in_b; /* runs that have it */
     enum rs_finding_change change;
+    bool certain; /* persistent, in every run of one side, and in none of the other */
     double cost, cost_low; /* by which share it makes the run longer: the mean, and the lowest end, over the runs of the
-                              side that has it; NAN: unknown, or not in every run of one side only */
+                              side that has it; NAN: unknown, or not certain */
 };
 
 /* Why the step time differs. */

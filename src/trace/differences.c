@@ -27,8 +27,10 @@ static const char *name_of(const char *key)
 
 void rs_settings_each(const struct rs_inputs *in, void (*take)(void *to, const char *name, const char *value), void *to)
 {
-    static const char *const places[] = {"env.RINGSCOPE_DIR", "env.NCCL_DEBUG_FILE", "env.NCCL_PROFILER_PLUGIN",
-                                         "env.TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "env.NCCL_COMM_ID"};
+    static const char *const places[] = {"env.RINGSCOPE_DIR",         "env.NCCL_DEBUG_FILE",
+                                         "env.NCCL_PROFILER_PLUGIN",  "env.TORCH_NCCL_DEBUG_INFO_TEMP_FILE",
+                                         "env.NCCL_COMM_ID",          "env.CUDA_MPS_PIPE_DIRECTORY",
+                                         "env.CUDA_MPS_LOG_DIRECTORY"};
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_process *p = &in->sources[i].process;
         for (size_t k = 0; k < p->ninfos; k++) {

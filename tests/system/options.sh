@@ -134,6 +134,23 @@ row whatif output "--take-out waits $mix" "--take-out waits --output x.json $mix
 row whatif force "--take-out waits -o taken.svg $mix" "--take-out waits -o taken.svg --force $mix"
 row whatif take-out "--json $mix" "--json --take-out waits $mix"
 
+row diff json "$mix $mix" "--json $mix $mix"
+row diff against "$mix $mix $mix" "$mix --against $mix $mix"
+row diff warmup "--json $hung $hung" "--json --warmup 2 $hung $hung"
+row diff fail-over "$mix $mix" "$mix $mix --fail-over 5%"
+row diff save-baseline "$mix $mix" "--save-baseline base.json $mix $mix"
+row diff force "--save-baseline taken.svg $mix" "--save-baseline taken.svg --force $mix"
+row diff baseline "$mix" "--baseline $data/diff-h200/base.json.gz $mix"
+row diff output "$mix $mix" "$mix $mix --output x.html"
+row diff rank "--json $mix $mix" "--json $mix $mix --rank 0"
+row diff comm "--json $mix $mix" "--json $mix $mix --comm $comm"
+row diff func "--json $mix $mix" "--json $mix $mix --func AllReduce"
+row diff from "--json $mix $mix" "--json $mix $mix --from 10s"
+row diff to "--json $mix $mix" "--json $mix $mix --to 1us"
+row diff run "--json $two $mix" "--json $two $mix --run 0"
+row diff same-host "--json $traces $traces" "--json $traces $traces --same-host"
+row diff align "--json $mix $mix" "--json $mix $mix --no-align"
+
 row overlap stage "--json $traces" "--json --stage a=*ncclDevKernel* --stage b=*gemm* $traces"
 printf 'rank,chunk,stage,start_ns,end_ns\n0,0,a,0,10\n0,0,b,10,20\n0,1,a,10,20\n0,1,b,20,30\n' >stages.csv
 row overlap stages "" "--stages $PWD/stages.csv"

@@ -221,7 +221,7 @@ static void test_findings(void **state)
     struct rs_comparison c;
     (void)state;
     put_side(a, RS_M_STEP_P50, "", -1, 1e6, 0.2);
-    put_side(b, RS_M_STEP_P50, "", -1, 1.12e6, 0.2);
+    put_side(b, RS_M_STEP_P50, "", -1, 1.04e6, 0.2);
     for (int i = 0; i < RUNS; i++) find(&b[i], "rank 1", 0.1 + 0.01 * i, 0.09);
     find(&a[0], "rank 7", 0.5, 0.4);
     compare(&c, RUNS);
@@ -238,10 +238,26 @@ static void test_findings(void **state)
     rs_comparison_free(&c);
     /* In two of three it is not certain. */
     rs_run_figures_free(&b[0]);
-    put(&b[0], RS_M_STEP_P50, "", -1, 1.12e6 * exp(-0.2), 0, 0);
+    put(&b[0], RS_M_STEP_P50, "", -1, 1.04e6 * exp(-0.2), 0, 0);
     compare(&c, RUNS);
     assert_int_equal(c.findings[0].change, RS_FINDING_CAME);
-    assert_false(rs_comparison_regressed(&c, 0.05));
+    assert_false(rs_comparison_regressed(&c, 0));
+    rs_comparison_free(&c);
+}
+
+/* What the replay cannot tell: then the step time says how much, and the finding that it is no noise. */
+static void test_unknown_cost(void **state)
+{
+    struct rs_comparison c;
+    (void)state;
+    put_side(a, RS_M_STEP_P50, "", -1, 1e6, 0.1);
+    put_side(b, RS_M_STEP_P50, "", -1, 1.08e6, 0.1);
+    for (int i = 0; i < RUNS; i++) find(&b[i], "rank 1", NAN, NAN);
+    compare(&c, RUNS);
+    assert_int_equal(c.rows[c.first].verdict, RS_NO_DIFFERENCE);
+    assert_true(c.findings[0].certain && isnan(c.findings[0].cost));
+    assert_true(rs_comparison_regressed(&c, 0.07));
+    assert_false(rs_comparison_regressed(&c, 0.09));
     rs_comparison_free(&c);
 }
 
@@ -290,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_run, clear, clear),
         cmocka_unit_test_setup_teardown(test_causes, clear, clear),
         cmocka_unit_test_setup_teardown(test_findings, clear, clear),
+        cmocka_unit_test_setup_teardown(test_unknown_cost, clear, clear),
         cmocka_unit_test_setup_teardown(test_settings, clear, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
