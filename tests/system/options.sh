@@ -147,7 +147,7 @@ row diff comm "--json $mix $mix" "--json $mix $mix --comm $comm"
 row diff func "--json $mix $mix" "--json $mix $mix --func AllReduce"
 row diff from "--json $mix $mix" "--json $mix $mix --from 10s"
 row diff to "--json $mix $mix" "--json $mix $mix --to 1us"
-row diff run "--json $two $mix" "--json $two $mix --run 0"
+row diff run "--json ${two// /,} $mix" "--json ${two// /,} $mix --run 0"
 row diff same-host "--json $traces $traces" "--json $traces $traces --same-host"
 row diff align "--json $mix $mix" "--json $mix $mix --no-align"
 
