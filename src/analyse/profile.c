@@ -341,6 +341,7 @@ static void fill_row(struct rs_profile *p, struct rs_profile_row *row, const str
     rs_overlap_find(&row->overlap, &p->tracks, track, &p->filter, sweep);
     rs_markers_find(&row->steps, p->view.model, track, &p->steps, o->filter);
     measure_steps(row);
+    rs_kernels_find(&row->kernels, &p->tracks, track, &p->filter);
     rs_launches_find(&row->launches, &p->tracks, track, &row->steps, &p->filter);
     rs_ranges_find(&row->ranges, &p->tracks, track, &row->steps, &p->filter);
     find_pipeline(p, row, o);
@@ -444,6 +445,7 @@ void rs_profile_free(struct rs_profile *p)
 {
     for (uint32_t i = 0; i < p->nrows; i++) {
         rs_markers_free(&p->rows[i].steps);
+        rs_kernels_free(&p->rows[i].kernels);
         rs_launches_free(&p->rows[i].launches);
         rs_ranges_free(&p->rows[i].ranges);
         free(p->rows[i].no_stages);

@@ -5,6 +5,7 @@
 #ifndef RS_ANALYSE_PROFILE_H
 #define RS_ANALYSE_PROFILE_H
 
+#include "analyse/kernels.h"
 #include "analyse/launches.h"
 #include "analyse/markers.h"
 #include "analyse/overlap.h"
@@ -34,6 +35,7 @@ struct rs_profile_row {
     struct rs_overlap overlap;
     struct rs_markers steps;
     struct rs_quantiles step_ns;
+    struct rs_kernels kernels; /* without work all 0 */
     struct rs_launches launches; /* without work all 0 */
     struct rs_ranges ranges;
     enum rs_pipeline_source source; /* NONE: no pipeline */

@@ -22,7 +22,7 @@
 
 /* ---- text ---- */
 
-enum { MOST_ROWS = 16, MOST_NAMES = 8 }; /* --json has all */
+enum { MOST_ROWS = 16, MOST_NAMES = 8, MOST_KERNELS = 10 }; /* --json has all */
 
 static void columns(struct rs_table *t, const char *const *headings, size_t n)
 {
@@ -290,11 +290,102 @@ static void print_launches(const struct rs_profile *p)
     printf("\n");
 }
 
-static void overlap_print(const struct rs_profile *p)
+/* ---- kernels ---- */
+
+/* The ranks of a role that ran work, and their kernels. */
+struct role {
+    const struct rs_kernels **of;
+    uint32_t *rows, n;
+};
+
+static uint32_t role_of(const struct rs_roles *roles, const struct rs_profile_row *row)
+{
+    uint32_t rank = row->track->rank_id;
+    return rank == RS_NONE ? RS_NONE : roles->of[rank];
+}
+
+static void print_ranks(const struct rs_profile *p, const struct role *role)
+{
+    printf("%s", role->n == 1 ? "rank " : "ranks ");
+    for (uint32_t i = 0, end; i < role->n; i = end) {
+        int32_t from = p->rows[role->rows[i]].rank;
+        for (end = i + 1; end < role->n && p->rows[role->rows[end]].rank == from + (int32_t)(end - i);) end++;
+        if (from < 0)
+            printf("%s?", i ? "," : "");
+        else if (end - i > 1)
+            printf("%s%" PRId32 "-%" PRId32, i ? "," : "", from, from + (int32_t)(end - i) - 1);
+        else
+            printf("%s%" PRId32, i ? "," : "", from);
+    }
+}
+
+static void print_role(const struct rs_profile *p, const struct role *role, uint32_t top)
+{
+    static const char *const numbers[] = {"GPU time", "share", "calls", "median", "highest", "on rank", "longest"};
+    struct rs_kernels k;
+    struct rs_table t = {0};
+    bool several = role->n > 1;
+    rs_kernels_merge(&k, role->of, role->n);
+    printf("top kernels of ");
+    print_ranks(p, role);
+    printf(": %s of GPU time%s, %.1f %% of it NCCL and other communication\n", rs_text_ns(k.gpu_ns / role->n).s,
+           several ? " per rank" : "", 100 * rs_kernels_share(&k, k.comm_ns));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (several || (i != 4 && i != 5))
+            rs_table_column(&t, RS_RIGHT, several && i == 3 ? "lowest median" : numbers[i]);
+    rs_table_column(&t, RS_LEFT, "kernel");
+    uint32_t shown = k.n < top ? k.n : top;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct rs_kernel_row *x = &k.rows[i];
+        cell_ns(&t, x->total_ns / role->n);
+        cell_pct(&t, 100 * rs_kernels_share(&k, x->total_ns));
+        rs_table_cell(&t, "%s", rs_text_count(x->calls / role->n).s);
+        cell_ns(&t, x->low_ns);
+        if (several) cell_ns(&t, x->high_ns);
+        if (several) cell_rank(&t, &p->rows[role->rows[x->slowest]]);
+        cell_ns(&t, x->longest_ns);
+        rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
+    }
+    finish(&t, k.n, shown);
+    printf("\n");
+    rs_kernels_free(&k);
+}
+
+enum { MOST_ROLES = 8 };
+
+/* Ranks that do the same work have one table; a rank without a role has its own. */
+static void print_kernels(const struct rs_profile *p, const struct rs_roles *roles, uint32_t top)
+{
+    struct role role = {rs_alloc(((size_t)p->nrows + 1) * sizeof *role.of),
+                        rs_alloc(((size_t)p->nrows + 1) * sizeof *role.rows), 0};
+    bool *done = rs_zalloc((size_t)p->nrows + 1, sizeof *done);
+    uint32_t tables = 0;
+    for (uint32_t i = 0; i < p->nrows && top; i++) {
+        if (done[i] || !p->rows[i].kernels.gpu_ns) continue;
+        uint32_t this = role_of(roles, &p->rows[i]);
+        role.n = 0;
+        for (uint32_t k = i; k < p->nrows; k++) {
+            if (k != i && (this == RS_NONE || !p->rows[k].kernels.gpu_ns || role_of(roles, &p->rows[k]) != this))
+                continue;
+            done[k] = true;
+            role.rows[role.n] = k;
+            role.of[role.n++] = &p->rows[k].kernels;
+        }
+        if (++tables <= MOST_ROLES) print_role(p, &role, top);
+    }
+    if (tables > MOST_ROLES)
+        printf("and the kernels of %s more roles (--json has all)\n\n", rs_text_count(tables - MOST_ROLES).s);
+    free(role.of);
+    free(role.rows);
+    free(done);
+}
+
+static void overlap_print(const struct rs_profile *p, const struct rs_roles *roles, uint32_t top)
 {
     print_overlap(p, true);
     print_overlap(p, false);
     print_pipeline(p);
+    print_kernels(p, roles, top);
     print_annotations(p);
     print_launches(p);
     if (p->steps.left_out) printf("%s\n", p->steps.left_out);
@@ -308,6 +399,7 @@ struct options {
     bool exact;
     const char *stages;
     double fail_under; /* NAN: not asked for */
+    int top; /* -1: MOST_KERNELS, in JSON all */
     int warmup; /* -1: the start-up, and one chunk of a pipeline */
     struct rs_stage_pattern patterns[RS_STAGES_MAX];
     char names[RS_STAGES_MAX][64];
@@ -338,11 +430,12 @@ static void use_exact(struct rs_profile *p)
     }
 }
 
-static enum rs_status print_json(const struct rs_profile *p, struct rs_err *err)
+static enum rs_status print_json(const struct rs_profile *p, const struct rs_roles *roles, int top, struct rs_err *err)
 {
     struct rs_json *j = rs_output_json();
     for (uint32_t i = 0; i < p->nrows && !rs_json_failed(j); i++) {
-        struct rs_overlap_fields row = {p, &p->rows[i], &p->rows[i].overlap.cut};
+        struct rs_overlap_fields row = {p, &p->rows[i], &p->rows[i].overlap.cut, roles,
+                                        top < 0 ? UINT32_MAX : (uint32_t)top};
         rs_out_json(j, &rs_out_overlap, &row);
         rs_json_newline(j);
     }
@@ -370,16 +463,17 @@ static int judge(const struct rs_command *self, const struct options *o, const s
 }
 
 static enum rs_status print(const struct rs_command *self, struct options *o, const struct rs_model *m,
-                            const struct rs_profile_options *profile, int *exit_status, struct rs_err *err)
+                            const struct rs_profile_options *profile, const struct rs_roles *roles, int *exit_status,
+                            struct rs_err *err)
 {
     struct rs_profile p;
     RS_TRY(rs_profile_init(&p, m, profile, err));
     if (o->exact) use_exact(&p);
     enum rs_status status = RS_OK;
     if (o->common.json)
-        status = print_json(&p, err);
+        status = print_json(&p, roles, o->top, err);
     else
-        overlap_print(&p);
+        overlap_print(&p, roles, o->top < 0 ? MOST_KERNELS : (uint32_t)o->top);
     if (status == RS_OK) {
         say_missing(self, &p);
         *exit_status = judge(self, o, &p);
@@ -430,17 +524,17 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
                                          .warmup = o->warmup < 0 ? 1 : (uint32_t)o->warmup,
                                          .warmup_steps = o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup};
     struct rs_report_options report = {.filter = profile.filter, .warmup = profile.warmup_steps};
-    bool *named = NULL;
+    struct rs_report r = {0};
     enum rs_status status = o->stages ? open_stages(o->stages, &file, err) : RS_OK;
-    if (status == RS_OK) status = rs_report_named(&named, m, &report, err);
-    profile.named = named;
+    if (status == RS_OK) status = rs_report_init(&r, m, &report, err); /* whom it names as late, and roles */
+    profile.named = r.named;
     if (status == RS_OK && file.bad) {
         rs_warn(self->name, "%s: %s%s", o->stages, file.why, file.bad > 1 ? ", and more like it" : "");
         rs_warn(self->name, "%s: %" PRIu64 " line%s left out", o->stages, file.bad, file.bad == 1 ? "" : "s");
     }
     if (status == RS_OK && o->stages) status = use_stages(&profile, &file, o->stages, err);
-    if (status == RS_OK) status = print(self, o, m, &profile, exit_status, err);
-    free(named);
+    if (status == RS_OK) status = print(self, o, m, &profile, &r.roles, exit_status, err);
+    rs_report_free(&r);
     free(profile.times);
     rs_stage_file_free(&file);
     return status;
@@ -450,7 +544,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.fail_under = NAN, .warmup = -1};
+    struct options o = {.fail_under = NAN, .top = -1, .warmup = -1};
     const struct rs_opt opts[] = {
         {RS_OPT_EACH, 0, "stage", RS_EACH(take_stage, &o), "NAME=PATTERN",
          "a stage of a pipeline, by names of annotations or kernels; may be repeated"},
@@ -458,6 +552,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
          "leave out the first N steps (the start-up), and chunks of a pipeline (1)"},
         {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit with 3 if the overlap score of a rank is below"},
+        {RS_OPT_COUNT, 0, "top", &o.top, "N", "kernels to list for each role (10; --json: all)"},
         {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernel times to the ns, not rounded to whole us as HTA does"},
         {.kind = RS_OPT_END},
     };

@@ -4,6 +4,28 @@
 
 #define MODEL r->profile->view.model
 
+/* ---- kernels ---- */
+
+struct kernel_row {
+    const struct rs_model *m;
+    const struct rs_kernels *all;
+    const struct rs_kernel_row *row;
+};
+
+static void write_kernel_times(struct rs_json *j, const void *row)
+{
+    rs_out_quantiles_json(j, &((const struct kernel_row *)row)->row->ns);
+}
+
+#define RS_ROWS_FILE "fields/kernel.inc"
+#define RS_ROW struct kernel_row
+#define RS_GET(id) kernel_##id
+#define RS_FIELDS static const struct rs_out_field kernel[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_kernel = {
+    "kernel", "overlap --json: top_kernels[]", kernel, sizeof kernel / sizeof *kernel, NULL, NULL};
+
 /* ---- host calls, annotations ---- */
 
 struct call_row {
@@ -54,6 +76,22 @@ static const struct rs_proc *proc_of(const struct rs_overlap_fields *r)
 static bool has_compute(const struct rs_overlap_fields *r)
 {
     return r->row->track && r->row->track->has_work;
+}
+
+static uint32_t role_of(const struct rs_overlap_fields *r)
+{
+    uint32_t rank = r->row->track ? r->row->track->rank_id : RS_NONE;
+    return r->roles && rank != RS_NONE ? r->roles->of[rank] : RS_NONE;
+}
+
+static void write_kernels(struct rs_json *j, const void *row)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_kernels *k = &r->row->kernels;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < k->n && i < r->top; i++)
+        rs_out_json(j, &rs_out_kernel, &(struct kernel_row){MODEL, k, &k->rows[i]});
+    rs_json_end(j);
 }
 
 static void write_exact(struct rs_json *j, const void *row);

@@ -140,6 +140,7 @@ row overlap stages "" "--stages $PWD/stages.csv"
 row overlap warmup "--json --stages $PWD/stages.csv" "--json --stages $PWD/stages.csv --warmup 0"
 row overlap fail-under "--stages $PWD/stages.csv" "--stages $PWD/stages.csv --fail-under 1"
 row overlap exact "$traces" "$traces --exact"
+row overlap top "$traces" "$traces --top 1"
 
 row ops at "$mix" "$mix --at 50ms"
 row ops op "$mix" "$mix --op $op"
