@@ -90,7 +90,8 @@ static void print_overlap(const struct rs_profile *p, bool seen)
     for (uint32_t i = 0; i < p->nrows; i++) {
         const struct rs_profile_row *row = &p->rows[i];
         const struct rs_overlap_times *x = &row->overlap.cut;
-        if (!row->track || row->track->has_work != seen || ++all > MOST_ROWS) continue;
+        if (!row->track || row->track->has_work != seen || (!seen && !row->track->nparts) || ++all > MOST_ROWS)
+            continue;
         shown++;
         cut |= row->overlap.grain_ns > 1;
         cell_who(&t, p->view.model, row);
@@ -115,30 +116,37 @@ static void print_overlap(const struct rs_profile *p, bool seen)
     printf("\n");
 }
 
-/* ---- the pipeline ---- */
+/* ---- the pipelines ---- */
 
-static void print_pipeline(const struct rs_profile *p)
+static void cell_ranks(struct rs_table *t, const struct rs_profile *p, const struct rs_job_pipeline *x)
+{
+    enum { SHOWN = 4 };
+    char text[80] = "";
+    size_t n = 0;
+    for (uint32_t i = 0; i < x->nplaces && i < SHOWN; i++) {
+        int32_t rank = p->rows[x->places[i]].rank;
+        n += (size_t)snprintf(text + n, sizeof text - n, rank < 0 ? "%s?" : "%s%" PRId32, i ? "," : "", rank);
+    }
+    rs_table_cell(t, "%s%s", text, x->nplaces > SHOWN ? ",..." : "");
+}
+
+static void print_scores(const struct rs_profile *p)
 {
     static const char *const numbers[] = {"chunks", "period", "p90", "p99", "hidden", "bubble", "score"};
     struct rs_table t = {0};
-    uint32_t all = 0, shown = 0, stages = 0, warmup = 0;
-    for (uint32_t i = 0; i < p->nrows; i++)
-        if (p->rows[i].source) stages = p->rows[i].pipeline.nstages;
-    if (!stages) return;
-    if (stages > 8) stages = 8;
-    rs_table_column(&t, RS_RIGHT, "rank");
+    uint32_t shown = 0, stages = p->pipelines.nstages < 8 ? p->pipelines.nstages : 8, warmup = 0;
+    bool pairs = false, across = false;
+    for (uint32_t i = 0; i < p->pipelines.n; i++) across |= p->pipelines.rows[i].nplaces > 1;
+    rs_table_column(&t, RS_RIGHT, across ? "ranks" : "rank");
     columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    for (uint32_t s = 0; s < stages; s++) rs_table_column(&t, RS_RIGHT, p->stage_names[s]);
+    for (uint32_t s = 0; s < stages; s++) rs_table_column(&t, RS_RIGHT, p->pipelines.names[s]);
     rs_table_column(&t, RS_LEFT, "");
-    bool pairs = false;
-    for (uint32_t i = 0; i < p->nrows; i++) {
-        const struct rs_profile_row *row = &p->rows[i];
+    for (; shown < p->pipelines.n && shown < MOST_ROWS; shown++) {
+        const struct rs_job_pipeline *row = &p->pipelines.rows[shown];
         const struct rs_pipeline *x = &row->pipeline;
-        if (!row->source || ++all > MOST_ROWS) continue;
-        shown++;
         warmup = x->warmup;
         pairs |= row->source == RS_PIPELINE_PAIRS;
-        cell_rank(&t, row);
+        cell_ranks(&t, p, row);
         rs_table_cell(&t, "%" PRIu32, x->chunks);
         const int64_t times[] = {x->period.p50, x->period.p90, x->period.p99, x->hidden_ns, x->bubble_ns};
         for (size_t k = 0; k < sizeof times / sizeof *times; k++) cell_ns(&t, times[k]);
@@ -150,11 +158,83 @@ static void print_pipeline(const struct rs_profile *p)
         const char *verdict = rs_pipeline_verdict_name(x->verdict);
         rs_table_cell(&t, "%s", verdict ? verdict : "?");
     }
-    printf("pipeline%s; medians", pairs ? " from one send or receive to the next" : "");
+    printf("pipeline%s; medians", pairs ? " from one send or receive to the next" : across ? " across ranks" : "");
     if (warmup) printf(", %" PRIu32 " chunk%s of warm-up excluded", warmup, warmup == 1 ? "" : "s");
     printf("\n");
-    finish(&t, all, shown);
+    finish(&t, p->pipelines.n, shown);
     printf("\n");
+}
+
+static void put_stages(struct rs_strbuf *s, const struct rs_profile *p, const struct rs_pipeline *x, uint32_t k)
+{
+    const struct rs_station *y = &x->stations[k];
+    for (uint32_t i = y->first; i <= y->last; i++)
+        if (x->present >> i & 1) rs_strbuf_printf(s, "%s%s", i == y->first ? "" : "+", p->pipelines.names[i]);
+}
+
+/* What made a station wait: "A+send 92 %, itself 8 %". */
+static void cell_causes(struct rs_table *t, const struct rs_profile *p, const struct rs_pipeline *x, uint32_t k)
+{
+    struct rs_strbuf s = {0};
+    const struct rs_station *y = &x->stations[k];
+    double all = y->idle_ns > 0 ? (double)y->idle_ns : 1;
+    for (uint32_t i = 0; i <= x->nstations; i++) {
+        double share = 100 * (double)(i < x->nstations ? y->caused[i] : y->unclear_ns) / all;
+        if (share < 0.5) continue;
+        if (s.len) rs_strbuf_puts(&s, ", ");
+        if (i == x->nstations)
+            rs_strbuf_puts(&s, "unknown");
+        else if (i == k)
+            rs_strbuf_puts(&s, "itself");
+        else
+            put_stages(&s, p, x, i);
+        rs_strbuf_printf(&s, " %.0f %%", share);
+    }
+    rs_table_cell(t, "%s", s.len ? rs_strbuf_borrow(&s) : "-");
+    rs_strbuf_free(&s);
+}
+
+/* Of pipelines whose stages are given, the one with the lowest score. */
+static void print_bubbles(const struct rs_profile *p)
+{
+    const struct rs_job_pipeline *row = p->worst;
+    if (!row || row->source == RS_PIPELINE_PAIRS) return;
+    const struct rs_pipeline *x = &row->pipeline;
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, "stages");
+    rs_table_column(&t, RS_RIGHT, "idle");
+    rs_table_column(&t, RS_RIGHT, "of period");
+    rs_table_column(&t, RS_LEFT, "waits for");
+    for (uint32_t k = 0; k < x->nstations; k++) {
+        const struct rs_station *y = &x->stations[k];
+        struct rs_strbuf stages = {0};
+        if (row->of_stage[y->first] == RS_NONE)
+            rs_table_cell(&t, "several");
+        else
+            cell_rank(&t, &p->rows[row->of_stage[y->first]]);
+        put_stages(&stages, p, x, k);
+        rs_table_cell(&t, "%s", rs_strbuf_borrow(&stages));
+        rs_strbuf_free(&stages);
+        cell_ns(&t, y->idle.p50);
+        cell_pct(&t, y->idle.p50 == RS_TIME_NONE ? NAN : 100 * (double)y->idle.p50 / (double)x->period.p50);
+        cell_causes(&t, p, x, k);
+    }
+    printf("bubbles: idle time before a chunk (median), and what it waits for");
+    if (x->no_causes == RS_CAUSES_KNOWN && x->error_ns > 0)
+        printf("; unknown up to %s, twice the clock error", rs_text_ns(2 * x->error_ns).s);
+    printf("\n");
+    finish(&t, 0, 0);
+    const char *why = rs_pipeline_no_causes(row);
+    if (why) printf("What they wait for is unknown: %s.\n", why);
+    printf("\n");
+}
+
+static void print_pipelines(const struct rs_profile *p)
+{
+    if (!p->pipelines.n) return;
+    print_scores(p);
+    print_bubbles(p);
 }
 
 /* ---- annotations ---- */
@@ -384,7 +464,7 @@ static void overlap_print(const struct rs_profile *p, const struct rs_roles *rol
 {
     print_overlap(p, true);
     print_overlap(p, false);
-    print_pipeline(p);
+    print_pipelines(p);
     print_kernels(p, roles, top);
     print_annotations(p);
     print_launches(p);
@@ -442,9 +522,10 @@ static enum rs_status print_json(const struct rs_profile *p, const struct rs_rol
     return rs_json_finish(j, err);
 }
 
-/* Reported for the first rank without the requested stages. */
+/* Reported for the first rank without the requested stages, unless a pipeline goes across ranks: others may be in none. */
 static void say_missing(const struct rs_command *self, const struct rs_profile *p)
 {
+    if (p->pipelines.n && p->pipelines.rows[0].nplaces > 1) return;
     for (uint32_t i = 0; i < p->nrows; i++) {
         if (!p->rows[i].no_stages) continue;
         rs_warn(self->name, "rank %" PRId32 ": %s", p->rows[i].rank, p->rows[i].no_stages);
@@ -456,7 +537,8 @@ static int judge(const struct rs_command *self, const struct options *o, const s
 {
     if (isnan(o->fail_under)) return RS_EXIT_FINE;
     if (isnan(p->score)) {
-        rs_warn(self->name, "--fail-under: no score is known: name stages with --stage or --stages");
+        const char *why = p->pipelines.n ? p->pipelines.rows[0].no_score : p->pipelines.why;
+        rs_warn(self->name, "--fail-under: no score is known: %s", why ? why : "name stages with --stage or --stages");
         return RS_EXIT_FAILURE;
     }
     return p->score < o->fail_under ? RS_EXIT_FOUND : RS_EXIT_FINE;
@@ -475,8 +557,8 @@ static enum rs_status print(const struct rs_command *self, struct options *o, co
     else
         overlap_print(&p, roles, o->top < 0 ? MOST_KERNELS : (uint32_t)o->top);
     if (status == RS_OK) {
-        say_missing(self, &p);
         *exit_status = judge(self, o, &p);
+        if (*exit_status != RS_EXIT_FAILURE) say_missing(self, &p);
     }
     rs_profile_free(&p);
     return status;
@@ -521,6 +603,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     struct rs_profile_options profile = {.filter = &o->common.filters.filter,
                                          .patterns = o->patterns,
                                          .npatterns = o->npatterns,
+                                         .one_clock = o->common.same_host,
                                          .warmup = o->warmup < 0 ? 1 : (uint32_t)o->warmup,
                                          .warmup_steps = o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup};
     struct rs_report_options report = {.filter = profile.filter, .warmup = profile.warmup_steps};
@@ -551,7 +634,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 0, "stages", &o.stages, "FILE", "stages of a pipeline from CSV or JSON Lines; needs no IN"},
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
          "leave out the first N steps (the start-up), and chunks of a pipeline (1)"},
-        {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit with 3 if the overlap score of a rank is below"},
+        {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE",
+         "exit with 3 if the overlap score of a pipeline is below"},
         {RS_OPT_COUNT, 0, "top", &o.top, "N", "kernels to list for each role (10; --json: all)"},
         {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernel times to the ns, not rounded to whole us as HTA does"},
         {.kind = RS_OPT_END},
