@@ -12,6 +12,7 @@
 #include "base/room.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/options/stages.h"
 #include "cli/print/output.h"
 #include "cli/print/plain.h"
 #include "cli/print/table.h"
@@ -33,6 +34,7 @@ struct options {
     const char *out; /* the page; NULL: none */
     bool force;
     int warmup; /* -1: the start-up */
+    struct rs_stage_options stages;
 };
 
 /* "5%", "5" or "5 %" */
@@ -214,6 +216,8 @@ static int take_run(const struct rs_command *cmd, struct rs_inputs *in, void *to
     if (bad) return bad;
     rs_filter_resolve(&x->o->common.filters.filter, &m);
     struct rs_profile_options options = {.filter = &x->o->common.filters.filter,
+                                         .patterns = x->o->stages.patterns,
+                                         .npatterns = x->o->stages.n,
                                          .warmup = x->o->warmup < 0 ? 1 : (uint32_t)x->o->warmup,
                                          .warmup_steps = x->o->warmup < 0 ? RS_NONE : (uint32_t)x->o->warmup};
     struct rs_run_figures f;
@@ -673,6 +677,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 'o', "output", &o.out, "OUT.html",
          "also write a page: the usual run of each side above each other, aligned by step"},
         {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "replace an existing FILE or OUT"},
+        {RS_OPT_EACH, 0, "stage", RS_EACH(rs_stage_take, &o.stages), "NAME=PATTERN",
+         "a stage of a pipeline, by names of annotations or kernels; may be repeated"},
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (those recognised as start-up)"},
         {.kind = RS_OPT_END},
     };

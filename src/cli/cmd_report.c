@@ -27,7 +27,13 @@
 /* ---- text ----
  * The text of `ringscope report`: tables, and the conclusion. Prints to stdout and borrows everything. */
 
-enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60, MOST_OPERATIONS = 12 }; /* --json has them all */
+enum {
+    MOST_ROWS = 10,
+    MOST_FUNCS = 20,
+    MOST_WINDOWS = 60,
+    MOST_OPERATIONS = 12,
+    MOST_METRICS = 24
+}; /* --json has them all */
 
 static const char *plural(uint64_t n)
 {
@@ -50,7 +56,7 @@ static void print_more(uint64_t all, uint64_t shown)
 static void print_head(const struct rs_report *r)
 {
     const struct rs_report_basis *b = &r->basis;
-    if (!b->totals.ops && r->statistics.cells) {
+    if (!b->totals.ops && (r->statistics.cells || r->view.model->nmetrics)) {
         printf("summaries of %" PRIu32 " process%s, without a time axis\n", r->view.model->nprocs,
                r->view.model->nprocs == 1 ? "" : "es");
         return;
@@ -383,9 +389,17 @@ static void cell_name(struct rs_table *t, const struct rs_statistics *s, uint32_
     rs_table_name(t, rs_model_name_text(s->model, name));
 }
 
+static void cell_share(struct rs_table *t, double share)
+{
+    if (isnan(share))
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.1f %%", 100 * share);
+}
+
 static void print_stat_operations(const struct rs_statistics *s)
 {
-    static const char *const numbers[] = {"process", "calls", "time", "avg", "min", "max", "wait"};
+    static const char *const numbers[] = {"process", "calls", "time", "of GPU", "avg", "min", "max", "wait"};
     uint32_t n = s->nrows[RS_TABLE_OPERATIONS], shown = 0;
     struct rs_table t = {0};
     if (!n) return;
@@ -400,6 +414,7 @@ static void print_stat_operations(const struct rs_statistics *s)
             cell_process(&t, s, c->proc);
             rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
             cell_time(&t, c->total_ns);
+            cell_share(&t, row->kind == RS_STAT_COMM ? rs_statistics_share(s, c->proc, c->total_ns) : NAN);
             cell_time(&t, rs_cell_average(c));
             cell_time(&t, c->min_ns);
             cell_time(&t, c->max_ns);
@@ -416,13 +431,14 @@ static void print_stat_operations(const struct rs_statistics *s)
 /* Rows of host calls and kernels alike. */
 static void print_stat_rows(const struct rs_statistics *s, enum rs_table_of table, const char *title)
 {
-    static const char *const numbers[] = {"process", "calls", "time", "avg"};
+    static const char *const numbers[] = {"process", "calls", "time", "of GPU", "avg", "max"};
     uint32_t n = s->nrows[table], shown = 0;
     struct rs_table t = {0};
     if (!n) return;
     rs_table_column(&t, RS_LEFT, "name");
     if (table == RS_TABLE_CALLS) rs_table_column(&t, RS_RIGHT, "differs by");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (i != 3 || table == RS_TABLE_KERNELS) rs_table_column(&t, RS_RIGHT, numbers[i]);
     for (; shown < n && shown < MOST_ROWS; shown++) {
         const struct rs_stat_row *row = &s->rows[table][shown];
         for (uint32_t i = 0; i < row->n; i++) {
@@ -436,7 +452,9 @@ static void print_stat_rows(const struct rs_statistics *s, enum rs_table_of tabl
             cell_process(&t, s, c->proc);
             rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
             cell_time(&t, c->total_ns);
+            if (table == RS_TABLE_KERNELS) cell_share(&t, rs_statistics_share(s, c->proc, c->total_ns));
             cell_time(&t, rs_cell_average(c));
+            cell_time(&t, c->max_ns);
         }
     }
     print_titled(&t, title, n, shown);
@@ -466,13 +484,54 @@ static void print_stat_ranges(const struct rs_statistics *s)
     print_titled(&t, "annotated ranges (NVTX), by process and thread", n, shown);
 }
 
+static void cell_value(struct rs_table *t, double value, const char *unit)
+{
+    if (isnan(value))
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.6g%s%s", value, *unit && *unit != '%' ? " " : "", unit);
+}
+
+static void print_metrics(const struct rs_model *m)
+{
+    static const char *const numbers[] = {"calls", "min", "max", "mean"};
+    struct rs_table t = {0};
+    uint32_t shown = 0;
+    if (!m->nmetrics) return;
+    rs_table_column(&t, RS_RIGHT, "process");
+    rs_table_column(&t, RS_LEFT, "metric");
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, "of");
+    for (; shown < m->nmetrics && shown < MOST_METRICS; shown++) {
+        const struct rs_metric *x = &m->metrics[shown];
+        const char *unit = rs_model_name_text(m, x->unit);
+        if (x->proc != RS_NONE && m->procs[x->proc].pid)
+            rs_table_cell(&t, "%" PRIu32, m->procs[x->proc].pid);
+        else
+            rs_table_cell(&t, "?");
+        rs_table_name(&t, rs_model_name_text(m, x->name));
+        if (x->calls)
+            rs_table_cell(&t, "%s", rs_text_count(x->calls).s);
+        else
+            rs_table_cell(&t, "?");
+        cell_value(&t, x->min, unit);
+        cell_value(&t, x->max, unit);
+        cell_value(&t, x->mean, unit);
+        rs_table_name(&t, rs_model_name_text(m, x->of));
+    }
+    print_titled(&t, "metrics, as the log has them", m->nmetrics, shown);
+}
+
 static void print_statistics(const struct rs_statistics *s)
 {
-    if (!s->cells) return;
-    print_stat_operations(s);
-    print_stat_ranges(s);
-    print_stat_rows(s, RS_TABLE_CALLS, "host calls, by how much they differ between the processes that ran kernels");
-    print_stat_rows(s, RS_TABLE_KERNELS, "other work on the GPU");
+    if (s->cells) {
+        print_stat_operations(s);
+        print_stat_ranges(s);
+        print_stat_rows(s, RS_TABLE_CALLS,
+                        "host calls, by how much they differ between the processes that ran kernels");
+        print_stat_rows(s, RS_TABLE_KERNELS, "other work on the GPU");
+    }
+    print_metrics(s->model);
 }
 
 /* ---- all of it ---- */

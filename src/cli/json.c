@@ -190,7 +190,7 @@ static void steps(struct rs_json *j, const struct rs_report *r)
 static void statistics(struct rs_json *j, const struct rs_report *r)
 {
     rs_json_key(j, "statistics");
-    if (r->statistics.cells)
+    if (r->statistics.cells || r->view.model->nmetrics)
         rs_out_json(j, &rs_out_statistics, &(struct rs_statistics_fields){&r->statistics});
     else
         rs_json_null(j);

@@ -435,60 +435,27 @@ static void find_ranks(struct rs_run_figures *f, struct rs_report *r)
 
 /* ---- kernels, overlap, pipelines ---- */
 
-struct kernel {
-    uint32_t name;
-    double n, sum, squares;
-};
-
-static int by_sum(const void *a, const void *b)
-{
-    const struct kernel *x = a, *y = b;
-    return x->sum > y->sum ? -1 : x->sum < y->sum;
-}
-
 static void find_kernels(struct rs_run_figures *f, const struct rs_profile *p, uint32_t steps)
 {
-    const struct rs_model *m = p->view.model;
-    const struct rs_activities *a = &m->activities;
-    struct kernel *rows = NULL;
-    uint32_t n = 0, cap = 0, gpus = 0;
-    struct rs_map index = {0};
-    double all = 0;
-    for (uint32_t t = 0; t < p->tracks.n; t++) {
-        const struct rs_rank_track *track = &p->tracks.rows[t];
-        gpus += track->has_work;
-        for (uint32_t i = 0; i < track->nwork; i++) {
-            uint32_t k = track->work[i];
-            uint64_t *row;
-            if (a->kind[k] != RS_ACT_COMPUTE || !rs_time_is_span(a->start[k], a->end[k]) ||
-                (p->steps.after_ns != RS_TIME_NONE && a->start[k] < p->steps.after_ns))
-                continue;
-            rs_map_at(&index, 1 + (uint64_t)a->name[k], n, &row);
-            if (*row == n) {
-                RS_ROOM(rows, n, cap);
-                rows[n++] = (struct kernel){.name = a->name[k]};
-            }
-            double ns = (double)rs_time_minus(a->end[k], a->start[k]);
-            rows[*row].n++;
-            rows[*row].sum += ns;
-            rows[*row].squares += ns * ns;
-            all += ns;
-        }
-    }
-    rs_map_free(&index);
-    if (n) qsort(rows, n, sizeof *rows, by_sum);
-    double per = (double)(steps ? steps : 1) * (gpus ? gpus : 1);
-    for (uint32_t i = 0; i < n && i < MOST_KERNELS; i++) {
-        const struct kernel *x = &rows[i];
-        double variance = x->squares / x->n - x->sum / x->n * (x->sum / x->n);
+    const struct rs_kernels **ranks = rs_alloc(((size_t)p->nrows + 1) * sizeof *ranks);
+    struct rs_kernels all;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->nrows; i++)
+        if (p->rows[i].kernels.n) ranks[n++] = &p->rows[i].kernels;
+    rs_kernels_merge(&all, ranks, n);
+    double per = (double)(steps ? steps : 1) * (n ? n : 1), compute = (double)rs_time_minus(all.gpu_ns, all.comm_ns);
+    for (uint32_t i = 0, kept = 0; i < all.n && kept < MOST_KERNELS; i++) {
+        const struct rs_kernel_row *row = &all.rows[i];
+        if (row->kind == RS_ACT_COMM) continue; /* operations are compared */
+        kept++;
         rs_run_figure(f, &(struct rs_figure){.measure = RS_M_KERNEL,
-                                             .of = (char *)(uintptr_t)rs_model_name_text(m, x->name),
+                                             .of = (char *)(uintptr_t)rs_model_name_text(p->view.model, row->name),
                                              .rank = -1,
-                                             .value = x->sum / per,
-                                             .error = sqrt(variance > 0 ? variance * x->n : 0) / per,
-                                             .share = x->sum / all});
+                                             .value = (double)row->total_ns / per,
+                                             .share = (double)row->total_ns / compute});
     }
-    free(rows);
+    rs_kernels_free(&all);
+    free(ranks);
 }
 
 static void find_overlap(struct rs_run_figures *f, const struct rs_profile *p, uint32_t steps, double step_ns)
@@ -518,13 +485,13 @@ static void find_overlap(struct rs_run_figures *f, const struct rs_profile *p, u
                                                  .share = 1});
 }
 
-static double median_stage(const struct rs_profile *p, int stage) /* -1: the period */
+/* Over the pipelines of the job; stage -1: the period. */
+static double median_stage(const struct rs_pipelines *p, int stage)
 {
-    double *values = rs_alloc(((size_t)p->nrows + 1) * sizeof *values);
+    double *values = rs_alloc(((size_t)p->n + 1) * sizeof *values);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < p->nrows; i++) {
+    for (uint32_t i = 0; i < p->n; i++) {
         const struct rs_pipeline *x = &p->rows[i].pipeline;
-        if (!p->rows[i].source || stage >= (int)x->nstages) continue;
         int64_t ns = stage < 0 ? x->period.p50 : x->stages[stage].p50;
         if (ns != RS_TIME_NONE) values[n++] = (double)ns;
     }
@@ -535,12 +502,14 @@ static double median_stage(const struct rs_profile *p, int stage) /* -1: the per
 
 static void find_pipeline(struct rs_run_figures *f, const struct rs_profile *p)
 {
-    rs_run_figure(f, &(struct rs_figure){.measure = RS_M_PERIOD, .rank = -1, .value = median_stage(p, -1), .share = 1});
-    for (int s = 0; s < RS_STAGES_MAX && p->stage_names[s]; s++)
+    const struct rs_pipelines *x = &p->pipelines;
+    if (!x->n) return;
+    rs_run_figure(f, &(struct rs_figure){.measure = RS_M_PERIOD, .rank = -1, .value = median_stage(x, -1), .share = 1});
+    for (uint32_t s = 0; s < x->nstages; s++)
         rs_run_figure(f, &(struct rs_figure){.measure = RS_M_STAGE,
-                                             .of = (char *)(uintptr_t)p->stage_names[s],
+                                             .of = (char *)(uintptr_t)x->names[s],
                                              .rank = -1,
-                                             .value = median_stage(p, s),
+                                             .value = median_stage(x, (int)s),
                                              .share = 1});
     rs_run_figure(f, &(struct rs_figure){.measure = RS_M_SCORE, .rank = -1, .value = p->score, .whole = 1, .share = 1});
 }

@@ -296,6 +296,7 @@ struct rs_model {
     RS_TABLE(struct rs_net_sample, net_samples); /* those of one member, peer, size and direction: in order of time */
     RS_TABLE(struct rs_lane, lanes);
     RS_TABLE(struct rs_stat, stats);
+    RS_TABLE(struct rs_metric, metrics);
     RS_TABLE(struct rs_tag, tags);
     RS_TABLE(struct rs_cut_number, cut_numbers);
     RS_TABLE(struct rs_spot, spots);
