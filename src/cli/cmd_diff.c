@@ -224,6 +224,7 @@ static int take_run(const struct rs_command *cmd, struct rs_inputs *in, void *to
     enum rs_status status = rs_run_figures_init(&f, x->to->sources[x->source].name, &m, &options, &err);
     rs_model_free(&m);
     if (status != RS_OK) return rs_print_err(cmd->name, &err);
+    if (f.no_stages) rs_warn(cmd->name, "%s: %s", f.path, f.no_stages);
     rs_settings_each(in, take_setting, &f);
     add_run(x->to, &f, x->source);
     return RS_EXIT_FINE;

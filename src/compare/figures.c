@@ -115,6 +115,7 @@ void rs_run_figures_free(struct rs_run_figures *f)
     free(f->settings);
     free(f->findings);
     free(f->path);
+    free(f->no_stages);
     *f = (struct rs_run_figures){0};
 }
 
@@ -503,6 +504,7 @@ static double median_stage(const struct rs_pipelines *p, int stage)
 static void find_pipeline(struct rs_run_figures *f, const struct rs_profile *p)
 {
     const struct rs_pipelines *x = &p->pipelines;
+    if (x->why) f->no_stages = rs_strdup(x->why);
     if (!x->n) return;
     rs_run_figure(f, &(struct rs_figure){.measure = RS_M_PERIOD, .rank = -1, .value = median_stage(x, -1), .share = 1});
     for (uint32_t s = 0; s < x->nstages; s++)

@@ -99,6 +99,7 @@ struct rs_run_figures {
     char *path; /* as the user named it */
     uint32_t ranks, hosts, steps; /* hosts 0: unknown */
     uint64_t operations;
+    char *no_stages; /* why the stages that were asked for are not found; NULL. Not kept in a baseline */
     struct rs_figure *figures;
     struct rs_run_setting *settings;
     struct rs_run_finding *findings;
