@@ -293,6 +293,37 @@ static void say_losses(struct rs_profile *p, const struct totals *t, const bool 
     say(p, s);
 }
 
+/* The rank that compiled for the longest time, and the graph breaks of the one with the most. */
+static void say_compiled(struct rs_profile *p, struct rs_strbuf *s)
+{
+    uint32_t compiles = RS_NONE, breaks = RS_NONE;
+    for (uint32_t i = 0; i < p->nrows; i++) {
+        const struct rs_compiled *c = &p->rows[i].compiled;
+        if (c->recompilations && (compiles == RS_NONE || c->compile_ns > p->rows[compiles].compiled.compile_ns))
+            compiles = i;
+        if (c->breaks && (breaks == RS_NONE || c->breaks > p->rows[breaks].compiled.breaks)) breaks = i;
+    }
+    if (compiles != RS_NONE) {
+        const struct rs_compiled *c = &p->rows[compiles].compiled;
+        rs_strbuf_puts(s, "torch.compile: ");
+        words_rank(s, p, compiles);
+        rs_strbuf_printf(s, " recompiled %" PRIu64 " time%s, ", c->recompilations, c->recompilations == 1 ? "" : "s");
+        rs_words_ns(s, c->compile_ns);
+        rs_strbuf_puts(s, " on its host: shapes or other guards change (TORCH_LOGS=recompiles names them).");
+        say(p, s);
+    }
+    if (breaks != RS_NONE) {
+        const struct rs_compiled *c = &p->rows[breaks].compiled;
+        rs_strbuf_puts(s, "torch.compile: on ");
+        words_rank(s, p, breaks);
+        rs_strbuf_printf(s,
+                         " compiled code breaks into more graphs %.3g times per call (%" PRIu64
+                         " graph breaks in %" PRIu64 " calls; TORCH_LOGS=graph_breaks names them).",
+                         (double)c->breaks / (double)c->regions, c->breaks, c->regions);
+        say(p, s);
+    }
+}
+
 static void conclude(struct rs_profile *p, const bool *named, struct rs_strbuf *s)
 {
     struct totals t = {.least = RS_NONE, .most = RS_NONE, .idlest = RS_NONE};
@@ -306,6 +337,7 @@ static void conclude(struct rs_profile *p, const bool *named, struct rs_strbuf *
         say(p, s);
     }
     if (t.ranks && t.span > 0) say_losses(p, &t, named, s);
+    say_compiled(p, s);
     if (p->worst && p->worst->source != RS_PIPELINE_PAIRS) say_pipeline(p, s);
     if (!p->worst) say_no_score(p, s);
     if (t.blind) say_blind(p, &t, s);
@@ -348,6 +380,8 @@ static void fill_row(struct rs_profile *p, struct rs_profile_row *row, const str
     measure_steps(row);
     rs_kernels_find(&row->kernels, &p->tracks, track, &p->filter);
     rs_launches_find(&row->launches, &p->tracks, track, &row->steps, &p->filter);
+    rs_stretches_find(&row->stretches, &p->tracks, track, &p->filter);
+    rs_compiled_find(&row->compiled, &p->tracks, track, &p->filter);
     rs_ranges_find(&row->ranges, &p->tracks, track, &row->steps, &p->filter);
 }
 
@@ -468,6 +502,7 @@ void rs_profile_free(struct rs_profile *p)
         rs_markers_free(&p->rows[i].steps);
         rs_kernels_free(&p->rows[i].kernels);
         rs_launches_free(&p->rows[i].launches);
+        rs_stretches_free(&p->rows[i].stretches);
         rs_ranges_free(&p->rows[i].ranges);
         free(p->rows[i].no_stages);
     }

@@ -5,6 +5,7 @@
 #ifndef RS_ANALYSE_PROFILE_H
 #define RS_ANALYSE_PROFILE_H
 
+#include "analyse/compiled.h"
 #include "analyse/kernels.h"
 #include "analyse/launches.h"
 #include "analyse/markers.h"
@@ -12,6 +13,7 @@
 #include "analyse/pipelines.h"
 #include "analyse/ranges.h"
 #include "analyse/steps.h"
+#include "analyse/stretches.h"
 #include "analyse/tracks.h"
 
 struct rs_profile_options {
@@ -35,6 +37,8 @@ struct rs_profile_row {
     struct rs_quantiles step_ns;
     struct rs_kernels kernels; /* without work all 0 */
     struct rs_launches launches; /* without work all 0 */
+    struct rs_stretches stretches; /* without work none */
+    struct rs_compiled compiled;
     struct rs_ranges ranges;
     const struct rs_job_pipeline *pipeline; /* it may be that of other ranks, too; NULL: none */
     char *no_stages; /* why requested stages were not found; NULL */
@@ -50,7 +54,7 @@ struct rs_profile {
     struct rs_pipelines pipelines; /* their places are rows */
     double score; /* the lowest of the pipelines; NAN: unknown */
     const struct rs_job_pipeline *worst; /* NULL */
-    char *conclusion[6];
+    char *conclusion[8];
     size_t nconclusion;
 };
 

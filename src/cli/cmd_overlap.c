@@ -16,6 +16,7 @@
 #include "cli/print/output.h"
 #include "cli/print/plain.h"
 #include "cli/print/table.h"
+#include "cli/print/time_zero.h"
 #include "cli/reading.h"
 #include "conclude/report.h"
 #include "fields/overlap.h"
@@ -371,6 +372,94 @@ static void print_launches(const struct rs_profile *p)
     printf("\n");
 }
 
+/* ---- stretches ---- */
+
+/* One of all ranks. */
+struct at_rank {
+    const struct rs_profile_row *row;
+    const struct rs_stretch *stretch;
+};
+
+static int by_idle(const void *a, const void *b)
+{
+    const struct at_rank *x = a, *y = b;
+    if (x->stretch->idle_ns != y->stretch->idle_ns) return x->stretch->idle_ns > y->stretch->idle_ns ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void print_stretches(const struct rs_profile *p)
+{
+    enum { SHOWN = 5 };
+    static const char *const numbers[] = {"at", "for", "idle", "kernels"};
+    const struct rs_model *m = p->view.model;
+    struct rs_table t = {0};
+    uint64_t all = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->nrows; i++) n += p->rows[i].stretches.n;
+    if (!n) return;
+    struct at_rank *rows = rs_alloc(n * sizeof *rows);
+    n = 0;
+    for (uint32_t i = 0; i < p->nrows; i++) {
+        all += p->rows[i].stretches.all;
+        for (uint32_t k = 0; k < p->rows[i].stretches.n; k++)
+            rows[n++] = (struct at_rank){&p->rows[i], &p->rows[i].stretches.rows[k]};
+    }
+    qsort(rows, n, sizeof *rows, by_idle);
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, "bound by");
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, "the host was in");
+    for (uint32_t i = 0; i < n && i < SHOWN; i++) {
+        const struct rs_stretch *x = rows[i].stretch;
+        cell_rank(&t, rows[i].row);
+        rs_table_cell(&t, "%s", x->launch_bound ? "launches" : "the host");
+        rs_table_cell(&t, "%s", rs_zero_moment(m, x->from).s);
+        cell_ns(&t, rs_time_minus(x->to, x->from));
+        cell_ns(&t, x->idle_ns);
+        rs_table_cell(&t, "%s", rs_text_count(x->kernels).s);
+        rs_table_name(&t, x->name ? rs_model_name_text(m, x->name) : "?");
+    }
+    printf("longest stretches in which a GPU waits for its host: many short kernels (launches), or nothing was "
+           "launched\n");
+    rs_table_print(&t, "", stdout);
+    rs_table_free(&t);
+    if (all > SHOWN) printf("and %s more (--json has 16 of each rank)\n", rs_text_count(all - SHOWN).s);
+    printf("\n");
+    free(rows);
+}
+
+/* ---- torch.compile ---- */
+
+static void print_compiled(const struct rs_profile *p)
+{
+    static const char *const numbers[] = {"compiled calls", "graph breaks", "compilations",
+                                          "recompilations", "took",         "longest"};
+    struct rs_table t = {0};
+    uint32_t all = 0, shown = 0;
+    rs_table_column(&t, RS_RIGHT, "rank");
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, "");
+    for (uint32_t i = 0; i < p->nrows; i++) {
+        const struct rs_compiled *c = &p->rows[i].compiled;
+        if (!c->regions && !c->compilations) continue;
+        if (++all > MOST_ROWS) continue;
+        shown++;
+        cell_rank(&t, &p->rows[i]);
+        const uint64_t counts[] = {c->regions, c->breaks, c->compilations, c->recompilations};
+        for (size_t k = 0; k < 4; k++) rs_table_cell(&t, "%s", rs_text_count(counts[k]).s);
+        rs_table_cell(&t, "%s", c->compilations ? rs_text_ns(c->compile_ns).s : "-");
+        rs_table_cell(&t, "%s", c->compilations ? rs_text_ns(c->longest_ns).s : "-");
+        rs_table_cell(&t, "%s", c->longest_name ? rs_model_name_text(p->view.model, c->longest_name) : "");
+    }
+    if (shown) {
+        printf("torch.compile: calls of compiled code, graph breaks in them, and compilations during the profile\n");
+        finish(&t, all, shown);
+        printf("\n");
+    } else {
+        rs_table_free(&t);
+    }
+}
+
 /* ---- kernels ---- */
 
 /* The ranks of a role that ran work, and their kernels. */
@@ -469,6 +558,8 @@ static void overlap_print(const struct rs_profile *p, const struct rs_roles *rol
     print_kernels(p, roles, top);
     print_annotations(p);
     print_launches(p);
+    print_stretches(p);
+    print_compiled(p);
     if (p->steps.left_out) printf("%s\n", p->steps.left_out);
     for (size_t i = 0; i < p->nconclusion; i++) rs_plain_line(p->conclusion[i], stdout);
 }

@@ -17,6 +17,7 @@
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
 #include "cli/report_reference.h"
+#include "cli/report_roofline.h"
 #include "cli/settings.h"
 #include "conclude/report.h"
 #include "fields/statistics.h"
@@ -543,6 +544,7 @@ static void report_print(const struct rs_report *r, const struct rs_differences 
     print_head(r);
     if (r->bandwidth.nrows) print_funcs(r, by_comm);
     if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
+    if (!isnan(r->link_gbs) && r->bandwidth.nrows) rs_link_print(r);
     if (r->basis.totals.ops) { /* else steps are of what was filtered away */
         print_stragglers(r);
         print_compute(r);
@@ -720,7 +722,9 @@ static void print_nccl_tests(const struct rs_report *r, bool by_comm)
 
 struct options {
     struct rs_common common;
-    const char *every;
+    const char *every, *output;
+    bool force;
+    double link_gbs; /* NAN: not given */
     int by, table, warmup; /* table -1: the report; warmup -1: the start-up */
     struct rs_report_options report;
     struct rs_reference_files reference;
@@ -735,6 +739,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     struct rs_differences settings;
     o->report.filter = &o->common.filters.filter;
     o->report.network = o->common.filters.level != RS_LEVEL_OPS && o->table < 0;
+    if (!isnan(o->link_gbs)) o->report.link_gbs = o->link_gbs;
     if (o->reference.n) o->report.reference = &o->reference.reference;
     rs_differences_find(&settings, in);
     enum rs_status status = rs_report_init(&r, m, &o->report, err);
@@ -749,6 +754,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
         } else {
             report_print(&r, &settings, reference, o->report.by_comm);
         }
+        if (status == RS_OK && o->output) status = rs_roofline_write(&r, reference, o->output, o->force, err);
         rs_report_free(&r);
     }
     rs_differences_free(&settings);
@@ -774,7 +780,7 @@ static bool take_every(struct rs_report_options *o, const char *text)
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.table = -1, .warmup = -1};
+    struct options o = {.link_gbs = NAN, .table = -1, .warmup = -1};
     const struct rs_opt opts[] = {
         {RS_OPT_WORD, 0, "by", &o.by, "class|comm", "functions by class of communicators, or by communicator (class)"},
         {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
@@ -782,6 +788,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_WORD, 0, "table", &o.table, "nccl-tests", "achieved bandwidth, in the format of nccl-tests"},
         {RS_OPT_EACH, 0, "reference", RS_EACH(rs_reference_file, &o.reference), "FILE",
          "output of nccl-tests, to compare bandwidth with; may be repeated"},
+        {RS_OPT_DOUBLE, 0, "link", &o.link_gbs, "GBS", "nominal rate of a link in GB/s, to compare bandwidth with"},
+        {RS_OPT_STRING, 'o', "output", &o.output, "FILE",
+         "also write bandwidth by size, and the possible, as a picture (.svg)"},
+        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite FILE"},
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (those recognised as start-up)"},
         {.kind = RS_OPT_END},
     };
@@ -795,6 +805,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (o.table >= 0 && (o.common.json || o.every || o.reference.n || o.common.filters.has_level))
         return rs_opt_usage(self, "--table prints nothing else: not with --json (which has it as by_func), --every, "
                                   "--level or --reference");
+    if (o.link_gbs <= 0) return rs_opt_usage(self, "--link takes a rate in GB/s, above 0");
+    if (o.table >= 0 && (o.output || !isnan(o.link_gbs)))
+        return rs_opt_usage(self, "--table prints nothing else: not with -o or --link");
+    if (o.output && !rs_name_ending(o.output, strlen(o.output), ".svg"))
+        return rs_opt_usage(self, "-o writes a picture: its name ends in .svg, not '%s'", o.output);
+    if (o.force && !o.output) return rs_opt_usage(self, "--force is for -o");
     struct rs_err err;
     int status = rs_reference_read(&o.reference, &err) == RS_OK
                      ? rs_reading_model_and_inputs(self, argv + 1, n, &o.common, show, &o)
@@ -814,6 +830,7 @@ const struct rs_command rs_cmd_report = {
     .examples = "ringscope report rec                        # tables, and a conclusion\n"
                 "ringscope report rec --warmup 3 --every STEP  # by step, without the first three\n"
                 "ringscope report rec --reference all_reduce_perf.txt  # compared with nccl-tests\n"
+                "ringscope report rec --link 450 -o roofline.svg  # bandwidth by size against NVLink's 450 GB/s\n"
                 "ringscope report rec --json | jq '.stragglers[0]'",
     .json = "one JSON object",
     .takes = "filter level reading",

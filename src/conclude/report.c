@@ -403,6 +403,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     rs_stragglers_find(&r->stragglers, &r->view);
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
+    r->link_gbs = o->link_gbs > 0 ? o->link_gbs : NAN;
     if (o->reference) rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth);
     if (has_starts(&r->view)) /* else steps are of calls, and their lengths are unknown */
         rs_one_offs_find(&r->one_offs, &r->view, &r->steps, &r->bandwidth);

@@ -29,6 +29,7 @@ struct rs_report_options {
     int64_t every_ns; /* windows over time; 0: none */
     uint32_t every_steps;
     const struct rs_reference *reference; /* sorted; NULL: none */
+    double link_gbs; /* nominal rate of a link, GB/s; 0 or below: unknown */
 };
 
 /* The data that the report is based on. */
@@ -51,6 +52,7 @@ struct rs_report {
     struct rs_compute compute; /* of equals, where kernels are known */
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
+    double link_gbs; /* nominal rate of a link; NAN: unknown */
     struct rs_stragglers stragglers;
     struct rs_matrix network;
     struct rs_one_offs one_offs;

@@ -27,6 +27,22 @@ static void write_kernel_times(struct rs_json *j, const void *row)
 const struct rs_out_table rs_out_kernel = {
     "kernel", "overlap --json: top_kernels[]", kernel, sizeof kernel / sizeof *kernel, NULL, NULL};
 
+/* ---- stretches ---- */
+
+struct stretch_row {
+    const struct rs_model *m;
+    const struct rs_stretch *row;
+};
+
+#define RS_ROWS_FILE "fields/stretch.inc"
+#define RS_ROW struct stretch_row
+#define RS_GET(id) stretch_##id
+#define RS_FIELDS static const struct rs_out_field stretch[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_stretch = {
+    "stretch", "overlap --json: stretches[]", stretch, sizeof stretch / sizeof *stretch, NULL, NULL};
+
 /* ---- host calls, annotations ---- */
 
 struct call_row {
@@ -168,6 +184,15 @@ static void write_kernels(struct rs_json *j, const void *row)
     rs_json_array(j);
     for (uint32_t i = 0; i < k->n && i < r->top; i++)
         rs_out_json(j, &rs_out_kernel, &(struct kernel_row){MODEL, k, &k->rows[i]});
+    rs_json_end(j);
+}
+
+static void write_stretches(struct rs_json *j, const void *row)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_stretches *s = &r->row->stretches;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < s->n; i++) rs_out_json(j, &rs_out_stretch, &(struct stretch_row){MODEL, &s->rows[i]});
     rs_json_end(j);
 }
 

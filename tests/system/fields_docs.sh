@@ -64,6 +64,7 @@ keys "diff --json $runs/late.json.gz" '.causes[]' 'diff cause'
 keys "overlap --json $data/kineto" '.top_kernels[]' kernel
 keys "overlap --json --stages $data/stages/two-ranks.csv" '.pipeline.stages[]' stage
 keys "overlap --json --stages $data/stages/two-ranks.csv" '.pipeline.bubbles[]' bubble
+keys "overlap --json $data/kineto" '.stretches[]' stretch
 keys "overlap --json $data/kineto" '.host_calls[]' 'host call'
 keys "overlap --json $data/kineto" '.annotations[]' annotation
 for in in h200-mix kineto example/ring4; do

@@ -158,6 +158,26 @@ is "JSON Lines" "$("$RINGSCOPE" overlap --json --stages "$work/stages.jsonl" 2>"
     "$(jq -s -c 'map(.pipeline)' "$work/s.jsonl")"
 is "the line that makes no sense" "$(grep -c "stages.jsonl: line 129: the event is 'soon'" "$work/err")" 1
 
+# ---- torch.compile: a model with two graph breaks per call, and new shapes in steps 3 and 5; and one without ----
+compiled() { "$RINGSCOPE" overlap --warmup 0 --json "$data/kineto/compile/$1.json.gz" 2>/dev/null; }
+is "graph breaks" "$(compiled broken | jq -c '.compile | [.regions, .graph_breaks, .compilations, .recompilations]')" '[6,12,6,6]'
+is "time of compilations" "$(compiled broken | jq -c '.compile | [.compile_ns, .longest_ns]')" "$(zcat "$data/kineto/compile/broken.json.gz" |
+    jq -c '[.traceEvents[] | select(.name | startswith("_compile.compile_inner")).dur * 1000 | round] | [add, max]')"
+is "no graph breaks" "$(compiled whole | jq -c '.compile | [.regions, .graph_breaks, .compilations, .compile_ns]')" '[4,0,0,0]'
+is "said" "$(compiled broken | jq -c '.conclusion | map(select(test("recompiled 6 times|12 graph breaks in 6 calls"))) | length')" 2
+is "not said" "$(compiled whole | jq -c '.conclusion | map(select(test("torch.compile"))) | length')" 0
+is "no compiled code" "$(jq -s -c 'map(.compile) | unique' "$work/k.jsonl")" '[null]'
+
+# ---- stretches: launches of 20 short kernels 20 us apart, then 3 ms in which the host does something else, then a long kernel ----
+jq -n -c '[range(20) | {t: (. * 20), d: 4}] + [{t: 3400, d: 500}, {t: 3905, d: 500}] | to_entries | map(
+        {ph: "X", cat: "cuda_runtime", name: "cudaLaunchKernel", pid: 9, tid: 9, ts: (if .key == 21 then 3420 else .value.t + 90 end), dur: 5, args: {correlation: (.key + 1)}},
+        {ph: "X", cat: "kernel", name: "k", pid: 0, tid: 7, ts: (.value.t + 100), dur: .value.d, args: {device: 0, stream: 7, correlation: (.key + 1)}})
+    | {schemaVersion: 1, distributedInfo: {rank: 0, world_size: 1}, traceEvents: (. + [{ph: "X", cat: "user_annotation", name: "load", pid: 9, tid: 9, ts: 600, dur: 2800}])}' >"$work/bound.json"
+is "stretches" "$("$RINGSCOPE" overlap --json "$work/bound.json" 2>/dev/null | jq -c '.from_ns as $zero | .stretches | map([.kind, .from_ns - $zero, .to_ns - $zero, .idle_ns, .kernels, .host_did])')" \
+    '[["host_bound",384000,3400000,3016000,0,"load"],["launch_bound",0,384000,304000,20,null]]'
+is "gaps of launches" "$("$RINGSCOPE" overlap --json "$work/bound.json" 2>/dev/null | jq -c '.launches | [.launch_gaps, .host_gaps, .other_gaps] | map([.count, .ns])')" \
+    '[[19,304000],[1,3016000],[1,5000]]'
+
 # ---- no pipeline: data parallel, with one small ring of sends and receives per step ----
 is "a ring per step" "$(jq -s -c 'map(.pipeline) | unique' "$work/k.jsonl")" '[null]'
 for rank in 0 1 2 3; do # the same without steps: each trace alone, and only its last 60 % (one or two steps)
