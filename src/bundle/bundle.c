@@ -369,8 +369,13 @@ static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_runs *ru
     put_arrays(out, "comms", a->comms, b ? b->comms : NULL);
     put_arrays(out, "clocks", a->clocks, b ? b->clocks : NULL);
     put_text(out, "report", a->report, "{}");
-    if (b) rs_strbuf_printf(out, ",\"reports\":[%s,", a->report ? a->report : "{}");
-    if (b) rs_strbuf_printf(out, "%s]", b->report ? b->report : "{}");
+    if (b) {
+        rs_strbuf_puts(out, ",\"reports\":[");
+        rs_strbuf_puts(out, a->report ? a->report : "{}");
+        rs_strbuf_putc(out, ',');
+        rs_strbuf_puts(out, b->report ? b->report : "{}");
+        rs_strbuf_putc(out, ']');
+    }
     rs_strbuf_putc(out, '}');
     return RS_OK;
 }

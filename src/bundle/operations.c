@@ -186,6 +186,13 @@ static uint32_t last_part(const struct rs_model *m, uint32_t op, uint32_t first_
     return RS_NONE;
 }
 
+/* The rank of the job that was last; -1: unknown, or a tie. */
+static int64_t last_rank(const struct rs_model *m, uint32_t op)
+{
+    uint32_t last = rs_op_last_part(m, op);
+    return last == RS_NONE ? -1 : m->members[m->parts.member[last]].global_rank;
+}
+
 /* Parts are by rank. */
 static uint32_t ranks_of(const struct rs_model *m, uint32_t op)
 {
@@ -290,6 +297,8 @@ static void fill(struct columns *c, struct rs_packer *table)
     rs_packer_u32(table, "part", c->u, RS_COLUMN_DELTA);
     EACH(c, c->u, last_part(m, op, c->u[row]));
     rs_packer_u32(table, "last_part", c->u, RS_COLUMN_PLANES);
+    EACH(c, c->i, last_rank(m, op));
+    rs_packer_i64(table, "last_rank", c->i, 0, RS_COLUMN_PLANES);
     EACH(c, c->u, o->nparts[op]);
     rs_packer_u32(table, "nparts", c->u, RS_COLUMN_PLANES);
     EACH(c, c->u, ranks_of(m, op));

@@ -14,7 +14,7 @@
 #include "cli/commands.h"
 #include "cli/options/stages.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "cli/view_pair.h"
@@ -370,14 +370,14 @@ enum { MOST_OPERATIONS = 8, MOST_KERNELS = 10, MOST_SETTINGS = 12 }; /* --json h
 
 static void print_side(const char *name, const struct rs_side *s)
 {
-    printf("%s: %" PRIu32 " run%s", name, s->n, s->n == 1 ? "" : "s");
-    printf(" of %" PRIu32 " ranks, %" PRIu32 " steps: ", s->runs[0].ranks, s->runs[0].steps);
+    rs_screen_print("%s: %" PRIu32 " run%s", name, s->n, s->n == 1 ? "" : "s");
+    rs_screen_print(" of %" PRIu32 " ranks, %" PRIu32 " steps: ", s->runs[0].ranks, s->runs[0].steps);
     for (uint32_t i = 0; i < s->n && i < 4; i++) {
-        if (i) printf(", ");
-        rs_plain_print(s->runs[i].path, strlen(s->runs[i].path), stdout);
+        if (i) rs_screen_print(", ");
+        rs_screen_print("%s", s->runs[i].path);
     }
-    if (s->n > 4) printf(" and %" PRIu32 " more", s->n - 4);
-    printf("\n");
+    if (s->n > 4) rs_screen_print(" and %" PRIu32 " more", s->n - 4);
+    rs_screen_print("\n");
 }
 
 static void cell_amount(struct rs_table *t, enum rs_measure m, double value)
@@ -398,10 +398,10 @@ static void cell_change(struct rs_table *t, double change)
 
 static void columns(struct rs_table *t)
 {
-    static const char *const heads[] = {"A", "B", "change", "at least", "at most"};
-    rs_table_column(t, RS_LEFT, "");
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) rs_table_column(t, RS_RIGHT, heads[i]);
-    rs_table_column(t, RS_LEFT, "verdict");
+    static const enum rs_heading heads[] = {RS_H_SIDE_A, RS_H_SIDE_B, RS_H_CHANGE, RS_H_AT_LEAST, RS_H_AT_MOST};
+    rs_table_column(t, RS_LEFT, RS_H_NONE);
+    rs_table_numbers(t, heads, sizeof heads / sizeof *heads);
+    rs_table_column(t, RS_LEFT, RS_H_VERDICT);
 }
 
 static void cell_row(struct rs_table *t, const struct rs_compared *row)
@@ -417,9 +417,9 @@ static void cell_row(struct rs_table *t, const struct rs_compared *row)
 static void finish(struct rs_table *t, const char *title, uint32_t more, const char *what)
 {
     if (t->cells) {
-        printf("\n%s\n", title);
+        rs_screen_print("\n%s\n", title);
         rs_table_print(t, "  ", stdout);
-        if (more) printf("  and %" PRIu32 " more %s (--json has all)\n", more, what);
+        if (more) rs_screen_print("  and %" PRIu32 " more %s (--json has all)\n", more, what);
     }
     rs_table_free(t);
 }
@@ -484,15 +484,15 @@ static void print_kernels(const struct rs_comparison *c)
         cell_row(&t, row);
     }
     finish(&t, "kernels that differ, per step and GPU", n > MOST_KERNELS ? n - MOST_KERNELS : 0, "kernels");
-    if (all && !n) printf("\nkernels: none of the %" PRIu32 " largest differs beyond noise\n", all);
+    if (all && !n) rs_screen_print("\nkernels: none of the %" PRIu32 " largest differs beyond noise\n", all);
 }
 
 static void print_settings(const struct rs_comparison *c)
 {
     if (!c->nsettings) return;
-    printf("\nsettings that differ\n");
+    rs_screen_print("\nsettings that differ\n");
     struct rs_table t = {0};
-    static const char *const heads[] = {"setting", "A", "B", "may explain"};
+    static const enum rs_heading heads[] = {RS_H_SETTING, RS_H_SIDE_A, RS_H_SIDE_B, RS_H_MAY_EXPLAIN};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) rs_table_column(&t, RS_LEFT, heads[i]);
     for (uint32_t i = 0; i < c->nsettings && i < MOST_SETTINGS; i++) {
         const struct rs_compared_setting *x = &c->settings[i];
@@ -503,7 +503,7 @@ static void print_settings(const struct rs_comparison *c)
     }
     rs_table_print(&t, "  ", stdout);
     rs_table_free(&t);
-    if (c->nsettings > MOST_SETTINGS) printf("  and %" PRIu32 " more (--json has all)\n", c->nsettings - MOST_SETTINGS);
+    if (c->nsettings > MOST_SETTINGS) rs_screen_print("  and %" PRIu32 " more (--json has all)\n", c->nsettings - MOST_SETTINGS);
 }
 
 static void print_findings(const struct rs_comparison *c)
@@ -512,23 +512,37 @@ static void print_findings(const struct rs_comparison *c)
     for (uint32_t i = 0; i < c->nfindings; i++) {
         const struct rs_compared_finding *x = &c->findings[i];
         if (x->change == RS_FINDING_VARIES) continue;
-        if (!headed) printf("\nfindings\n");
+        if (!headed) rs_screen_print("\nfindings\n");
         headed = true;
-        printf("  %s (%" PRIu32 " of %" PRIu32 " runs of A, %" PRIu32 " of %" PRIu32 " of B): ",
+        rs_screen_print("  %s (%" PRIu32 " of %" PRIu32 " runs of A, %" PRIu32 " of %" PRIu32 " of B): ",
                rs_finding_change_name(x->change), x->in_a, c->a.n, x->in_b, c->b.n);
-        rs_plain_line(x->finding->text, stdout);
+        rs_screen_print("%s\n", x->finding->text);
     }
+}
+
+/* The ranks that the causes name, in the colour of culprits. */
+static void print_conclusion(const struct rs_comparison *c)
+{
+    uint32_t most = 0, n = 0;
+    for (uint32_t i = 0; i < c->ncauses; i++) most += c->causes[i].nranks;
+    int32_t *ranks = rs_alloc(((size_t)most + 1) * sizeof *ranks);
+    for (uint32_t i = 0; i < c->ncauses; i++)
+        for (uint32_t k = 0; k < c->causes[i].nranks && !c->causes[i].all; k++) ranks[n++] = c->causes[i].ranks[k];
+    rs_screen_conclude((const char *const *)c->conclusion, c->nconclusion, ranks, n);
+    free(ranks);
 }
 
 static void print_text(const struct rs_comparison *c)
 {
+    print_conclusion(c);
+    rs_screen_print("\n");
     print_side("A", &c->a);
     print_side("B", &c->b);
     if (c->judged)
-        printf("intervals: %.0f %% for the %s; %.0f %% for the other %" PRIu32 " judged rows together\n",
-               100 * (1 - RS_COMPARISON_FIRST_LEVEL),
-               c->first == RS_NONE ? "step time" : rs_measures[c->rows[c->first].measure].words,
-               100 * (1 - RS_COMPARISON_LEVEL), c->judged);
+        rs_screen_print("intervals: %.0f %% for the %s; %.0f %% for the other %" PRIu32 " judged rows together\n",
+                        100 * (1 - RS_COMPARISON_FIRST_LEVEL),
+                        c->first == RS_NONE ? "step time" : rs_measures[c->rows[c->first].measure].words,
+                        100 * (1 - RS_COMPARISON_LEVEL), c->judged);
     print_rows(c, "steps", RS_M_STEP_P50, RS_M_OPS_TIME);
     print_operations(c);
     print_rows(c, "compute and communication of a GPU", RS_M_COMPUTE, RS_M_IDLE);
@@ -536,8 +550,6 @@ static void print_text(const struct rs_comparison *c)
     print_kernels(c);
     print_settings(c);
     print_findings(c);
-    printf("\n");
-    for (uint32_t i = 0; i < c->nconclusion; i++) rs_plain_line(c->conclusion[i], stdout);
 }
 
 /* ---- the gate ---- */

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "cli/view_pair.h"
@@ -47,6 +47,7 @@ static const struct {
              {"host", RS_CURE_HOST, true},
              {"link", RS_CURE_LINK, true},
              {"persistent", RS_CURE_PERSISTENT, false},
+             {"sporadic rank", RS_CURE_SPORADIC, true},
              {"sporadic", RS_CURE_SPORADIC, false},
              {"waits", RS_CURE_WAITS, false}};
 
@@ -61,7 +62,8 @@ static const char *take_wish(void *to, const char *value)
         o->wishes[o->n++] = (struct wish){words[i].cure, words[i].named ? value + n + 1 : NULL};
         return NULL;
     }
-    return "is none of 'rank N', 'ranks N,N,...', 'host NAME', 'link N-N', persistent, sporadic, waits";
+    return "is none of 'rank N', 'ranks N,N,...', 'host NAME', 'link N-N', persistent, sporadic, 'sporadic rank N', "
+           "waits";
 }
 
 /* The rank at the beginning of a text, which is followed by `end`; *text is then behind that. */
@@ -111,7 +113,7 @@ static enum rs_status add_ranks(struct rs_whatif *w, const struct wish *x, struc
         status = find_rank(&text, x->cure == RS_CURE_RANKS ? ',' : 0, w->view->model, &rows[n++], err);
     } while (*text && status == RS_OK);
     if (status == RS_OK && n == 1)
-        rs_whatif_add(w, RS_CURE_RANK, rows[0]);
+        rs_whatif_add(w, x->cure == RS_CURE_SPORADIC ? x->cure : RS_CURE_RANK, rows[0]);
     else if (status == RS_OK)
         rs_whatif_add_ranks(w, rows, n);
     free(rows);
@@ -125,6 +127,9 @@ static enum rs_status add_case(struct rs_whatif *w, const struct wish *x, struct
     case RS_CURE_RANKS: return add_ranks(w, x, err);
     case RS_CURE_HOST: return add_host(w, x->who, err);
     case RS_CURE_LINK: return add_link(w, x->who, err);
+    case RS_CURE_SPORADIC:
+        if (x->who) return add_ranks(w, x, err);
+        /* fall through */
     default: rs_whatif_add(w, x->cure, RS_NONE); return RS_OK;
     }
 }
@@ -146,23 +151,71 @@ static void cell_ns(struct rs_table *t, int64_t ns)
     rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
 }
 
+static double share_pct(const struct rs_whatif *w, const struct rs_whatif_case *x)
+{
+    return 100 * (double)x->saving_ns / (double)(w->steps_ns > 0 ? w->steps_ns : 1);
+}
+
+/* The case that saves most beyond its error, what can be named (a rank, a host, a link) before what cannot; NULL: none. */
+static const struct rs_whatif_case *best(const struct rs_whatif *w)
+{
+    const struct rs_whatif_case *found = NULL;
+    for (uint32_t i = 0; i < w->ncases; i++) {
+        const struct rs_whatif_case *x = &w->cases[i];
+        bool named = x->cure < RS_CURE_PERSISTENT, before = found && found->cure < RS_CURE_PERSISTENT;
+        if (x->saving_ns == RS_TIME_NONE || x->saving_low_ns <= 0 || (before && !named)) continue;
+        if (!found || named != before || x->saving_ns > found->saving_ns) found = x;
+    }
+    return found;
+}
+
+static void print_conclusion(const struct rs_whatif *w)
+{
+    static const char *const without[] = {[RS_CURE_RANK] = "Without the lateness of %s",
+                                          [RS_CURE_RANKS] = "Without the lateness of %s",
+                                          [RS_CURE_HOST] = "Without the lateness of %s",
+                                          [RS_CURE_LINK] = "Without what %s takes longer",
+                                          [RS_CURE_PERSISTENT] = "Without what ranks take longer in every step",
+                                          [RS_CURE_SPORADIC] = "Without what ranks take longer in single steps",
+                                          [RS_CURE_WAITS] = "If all ranks arrived together,"};
+    const struct rs_whatif_case *x = best(w);
+    struct rs_strbuf s = {0};
+    int32_t rank = -1;
+    if (w->refused) {
+        rs_strbuf_printf(&s, "The run cannot be replayed: %s.", w->refused);
+    } else if (x) {
+        const char *who = strstr(without[x->cure], "%s");
+        if (who) {
+            rs_strbuf_add(&s, without[x->cure], (size_t)(who - without[x->cure]));
+            rs_strbuf_printf(&s, "%s%s", x->take_out, who + 2);
+        } else {
+            rs_strbuf_puts(&s, without[x->cure]);
+        }
+        rs_strbuf_printf(&s, " the run takes %s [%s, %s] less (%.1f %%).", rs_text_ns(x->saving_ns).s,
+                         rs_text_ns(x->saving_low_ns).s, rs_text_ns(x->saving_high_ns).s, share_pct(w, x));
+        if (x->cure == RS_CURE_RANK) rank = w->view->model->ranks[x->rank_id].number;
+    } else {
+        rs_strbuf_puts(&s, "Nothing here saves more time than the error of the replay.");
+    }
+    rs_screen_conclude((const char *const[]){rs_strbuf_borrow(&s)}, 1, &rank, 1);
+    rs_strbuf_free(&s);
+}
+
 static void print_text(const struct rs_whatif *w)
 {
-    if (w->refused) {
-        printf("The run cannot be replayed: %s.\n", w->refused);
-        return;
-    }
-    printf("recorded run: %s", rs_text_ns(w->makespan_ns).s);
+    print_conclusion(w);
+    if (w->refused) return;
+    rs_screen_print("\nrecorded run: %s", rs_text_ns(w->makespan_ns).s);
     if (w->step_ns != RS_TIME_NONE)
-        printf(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
-    printf("; replayed unchanged: %.2g %% off\n", w->error_pct);
-    if (w->steps->left_out) rs_plain_line(w->steps->left_out, stdout);
-    printf("\n");
-    static const char *const heads[] = {"saves", "at least", "at most", "share", "run", "step"};
+        rs_screen_print(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
+    rs_screen_print("; replayed unchanged: %.2g %% off\n", w->error_pct);
+    if (w->steps->left_out) rs_screen_print("%s\n", w->steps->left_out);
+    rs_screen_print("\n");
+    static const enum rs_heading heads[] = {RS_H_SAVES, RS_H_AT_LEAST, RS_H_AT_MOST, RS_H_SHARE, RS_H_RUN, RS_H_STEP};
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "taken out");
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) rs_table_column(&t, RS_RIGHT, heads[i]);
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_LEFT, RS_H_TAKEN_OUT);
+    rs_table_numbers(&t, heads, sizeof heads / sizeof *heads);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     for (uint32_t i = 0; i < w->ncases; i++) {
         const struct rs_whatif_case *x = &w->cases[i];
         rs_table_cell(&t, "%s", x->take_out);
@@ -172,7 +225,7 @@ static void print_text(const struct rs_whatif *w)
         if (x->saving_ns == RS_TIME_NONE)
             rs_table_cell(&t, "?");
         else
-            rs_table_cell(&t, "%.1f %%", 100 * (double)x->saving_ns / (double)(w->steps_ns > 0 ? w->steps_ns : 1));
+            rs_table_cell(&t, "%.1f %%", share_pct(w, x));
         cell_ns(&t, x->makespan_ns);
         cell_ns(&t, x->step_ns);
         rs_table_cell(&t, "%s",

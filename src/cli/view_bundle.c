@@ -1,4 +1,5 @@
 #include "cli/view_bundle.h"
+#include "cli/matches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,10 +77,15 @@ static enum rs_status write_clocks(const struct maker *x, struct rs_json *j, str
     return RS_OK;
 }
 
+static struct rs_report_options report_options(const struct rs_filters *filters)
+{
+    return (struct rs_report_options){
+        .filter = &filters->filter, .network = filters->level != RS_LEVEL_OPS, .warmup = RS_NONE};
+}
+
 static enum rs_status write_report(const struct maker *x, struct rs_json *j, struct rs_err *err)
 {
-    struct rs_report_options options = {
-        .filter = &x->filters->filter, .network = x->filters->level != RS_LEVEL_OPS, .warmup = RS_NONE};
+    struct rs_report_options options = report_options(x->filters);
     struct rs_differences settings;
     struct rs_report r;
     rs_differences_find(&settings, x->in);
@@ -101,7 +107,7 @@ enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, c
     enum rs_status status = array(&t->comms, write_comms, &x, err);
     if (status == RS_OK && filters) status = array(&t->clocks, write_clocks, &x, err);
     if (status == RS_OK && filters) status = lines(&report, write_report, &x, err);
-    if (status == RS_OK) rs_strbuf_take(&report, &t->report);
+    if (status == RS_OK && filters) rs_strbuf_take(&report, &t->report);
     rs_strbuf_free(&report);
     if (status != RS_OK) rs_view_texts_free(t);
     return status;
@@ -113,6 +119,28 @@ void rs_view_texts_free(struct rs_view_texts *t)
     free(t->clocks);
     free(t->report);
     *t = (struct rs_view_texts){0};
+}
+
+enum rs_status rs_view_conclude(struct rs_view_conclusion *c, struct rs_model *m, const struct rs_filters *filters,
+                                struct rs_err *err)
+{
+    struct rs_report_options options = report_options(filters);
+    struct rs_report r;
+    *c = (struct rs_view_conclusion){0};
+    RS_TRY(rs_report_init(&r, m, &options, err));
+    c->sentences = r.conclusion;
+    c->n = r.nconclusion;
+    r.conclusion = NULL;
+    r.nconclusion = 0;
+    rs_report_free(&r);
+    return RS_OK;
+}
+
+void rs_view_conclusion_free(struct rs_view_conclusion *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) free(c->sentences[i]);
+    free(c->sentences);
+    *c = (struct rs_view_conclusion){0};
 }
 
 /* ---- what is to be drawn ---- */
@@ -205,7 +233,11 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
     *v = (struct rs_drawing){0};
     int bad = rs_reading_join(cmd, in, &v->model, &o->common);
     if (bad) return bad;
-    rs_filter_resolve(&o->common.filters.filter, &v->model);
+    bad = rs_matches_check(cmd, &o->common.filters.filter, &v->model);
+    if (bad) {
+        rs_model_free(&v->model);
+        return bad;
+    }
     const struct rs_timeline_options options = {.filter = &o->common.filters.filter,
                                                 .rows = o->row_bits,
                                                 .piece = rs_reading_piece(),

@@ -38,6 +38,15 @@ enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, c
                                   const struct rs_filters *filters, struct rs_err *err);
 void rs_view_texts_free(struct rs_view_texts *t);
 
+/* The sentences of `report`, as the page has them. */
+struct rs_view_conclusion {
+    char **sentences;
+    uint32_t n;
+};
+enum rs_status rs_view_conclude(struct rs_view_conclusion *c, struct rs_model *m, const struct rs_filters *filters,
+                                struct rs_err *err);
+void rs_view_conclusion_free(struct rs_view_conclusion *c);
+
 /* After parsing: -1 to go on, else the exit status after the usage error was printed. */
 int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *o);
 

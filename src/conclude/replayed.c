@@ -138,7 +138,8 @@ void rs_whatif_say_what(struct rs_strbuf *s, const struct rs_whatif_case *x)
     case RS_CURE_SPORADIC: rs_strbuf_printf(s, "all %s lateness", x->take_out); break;
     case RS_CURE_WAITS: rs_strbuf_puts(s, "all waits for others"); break;
     case RS_CURE_LINK: rs_strbuf_printf(s, "the slowness of %s", x->take_out); break;
-    default: rs_strbuf_printf(s, "the lateness of %s", x->take_out); break;
+    case RS_CURE_RANKS: rs_strbuf_printf(s, "the lateness of %s", x->take_out); break;
+    default: rs_strbuf_printf(s, "%s's lateness", x->take_out); break;
     }
 }
 

@@ -25,9 +25,9 @@ struct rs_replayed {
 void rs_replayed_init(struct rs_replayed *r, const struct rs_whatif *w);
 void rs_replayed_free(struct rs_replayed *r);
 
-/* Appends "Without the lateness of rank 5 the run takes 46 ms [43 ms, 48 ms] less (38 %): 75 ms instead of 121 ms." */
+/* Appends "Without rank 5's lateness the run takes 46 ms [43 ms, 48 ms] less (38 %): 75 ms instead of 121 ms." */
 void rs_whatif_say(struct rs_strbuf *s, const struct rs_whatif *w, const struct rs_whatif_case *x);
-/* Appends what was taken out: "the lateness of rank 5", "all persistent lateness". */
+/* Appends what was taken out: "rank 5's lateness", "all persistent lateness". */
 void rs_whatif_say_what(struct rs_strbuf *s, const struct rs_whatif_case *x);
 
 #endif
