@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
@@ -25,16 +25,11 @@
 
 enum { MOST_ROWS = 16, MOST_NAMES = 8, MOST_KERNELS = 10 }; /* --json has all */
 
-static void columns(struct rs_table *t, const char *const *headings, size_t n)
-{
-    for (size_t i = 0; i < n; i++) rs_table_column(t, RS_RIGHT, headings[i]);
-}
-
 static void finish(struct rs_table *t, uint32_t all, uint32_t shown)
 {
     rs_table_print(t, "", stdout);
     rs_table_free(t);
-    if (all > shown) printf("and %s more (--json has all)\n", rs_text_count(all - shown).s);
+    if (all > shown) rs_screen_print("and %s more (--json has all)\n", rs_text_count(all - shown).s);
 }
 
 static void cell_ns(struct rs_table *t, int64_t ns)
@@ -79,15 +74,15 @@ static void cell_times(struct rs_table *t, const int64_t *times, size_t n)
 /* Ranks with recorded compute, or those with NCCL operations only. */
 static void print_overlap(const struct rs_profile *p, bool seen)
 {
-    static const char *const with[] = {"GPU",     "span", "compute",  "comm",    "overlap",
-                                       "exposed", "wait", "transfer", "unknown", "idle"},
-                             *const without[] = {"GPU", "span", "comm", "wait", "transfer", "unknown"};
+    static const enum rs_heading with[] = {RS_H_GPU,     RS_H_SPAN, RS_H_COMPUTE,  RS_H_COMM,    RS_H_OVERLAP,
+                                           RS_H_EXPOSED, RS_H_WAIT, RS_H_TRANSFER, RS_H_UNKNOWN, RS_H_IDLE},
+                                 without[] = {RS_H_GPU, RS_H_SPAN, RS_H_COMM, RS_H_WAIT, RS_H_TRANSFER, RS_H_UNKNOWN};
     struct rs_table t = {0};
     uint32_t shown = 0, all = 0;
     bool cut = false;
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_LEFT, "host");
-    columns(&t, seen ? with : without, seen ? sizeof with / sizeof *with : sizeof without / sizeof *without);
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_numbers(&t, seen ? with : without, seen ? sizeof with / sizeof *with : sizeof without / sizeof *without);
     for (uint32_t i = 0; i < p->nrows; i++) {
         const struct rs_profile_row *row = &p->rows[i];
         const struct rs_overlap_times *x = &row->overlap.cut;
@@ -109,12 +104,14 @@ static void print_overlap(const struct rs_profile *p, bool seen)
         rs_table_free(&t);
         return;
     }
-    printf(seen ? "compute and communication; overlap in %% of comm, idle in %% of span; exposed = wait + transfer + "
-                  "unknown\n"
-                : "communication alone; compute was not recorded\n");
+    rs_screen_print(
+        seen ? "compute and communication; overlap in %% of comm, idle in %% of span; exposed = wait + transfer + "
+               "unknown\n"
+             : "communication alone; compute was not recorded\n");
     finish(&t, all, shown);
-    if (cut) printf("Kernel times are rounded to whole us, as in Holistic Trace Analysis (--exact: to the ns).\n");
-    printf("\n");
+    if (cut)
+        rs_screen_print("Kernel times are rounded to whole us, as in Holistic Trace Analysis (--exact: to the ns).\n");
+    rs_screen_print("\n");
 }
 
 /* ---- the pipelines ---- */
@@ -133,15 +130,16 @@ static void cell_ranks(struct rs_table *t, const struct rs_profile *p, const str
 
 static void print_scores(const struct rs_profile *p)
 {
-    static const char *const numbers[] = {"chunks", "period", "p90", "p99", "hidden", "bubble", "score"};
+    static const enum rs_heading numbers[] = {RS_H_CHUNKS, RS_H_PERIOD, RS_H_P90,  RS_H_P99,
+                                              RS_H_HIDDEN, RS_H_BUBBLE, RS_H_SCORE};
     struct rs_table t = {0};
     uint32_t shown = 0, stages = p->pipelines.nstages < 8 ? p->pipelines.nstages : 8, warmup = 0;
     bool pairs = false, across = false;
     for (uint32_t i = 0; i < p->pipelines.n; i++) across |= p->pipelines.rows[i].nplaces > 1;
-    rs_table_column(&t, RS_RIGHT, across ? "ranks" : "rank");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    for (uint32_t s = 0; s < stages; s++) rs_table_column(&t, RS_RIGHT, p->pipelines.names[s]);
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_RIGHT, across ? RS_H_RANKS : RS_H_RANK);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    for (uint32_t s = 0; s < stages; s++) rs_table_column_named(&t, p->pipelines.names[s]);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     for (; shown < p->pipelines.n && shown < MOST_ROWS; shown++) {
         const struct rs_job_pipeline *row = &p->pipelines.rows[shown];
         const struct rs_pipeline *x = &row->pipeline;
@@ -159,11 +157,13 @@ static void print_scores(const struct rs_profile *p)
         const char *verdict = rs_pipeline_verdict_name(x->verdict);
         rs_table_cell(&t, "%s", verdict ? verdict : "?");
     }
-    printf("pipeline%s; medians", pairs ? " from one send or receive to the next" : across ? " across ranks" : "");
-    if (warmup) printf(", %" PRIu32 " chunk%s of warm-up excluded", warmup, warmup == 1 ? "" : "s");
-    printf("\n");
+    rs_screen_print("pipeline%s; medians", pairs    ? " from one send or receive to the next"
+                                           : across ? " across ranks"
+                                                    : "");
+    if (warmup) rs_screen_print(", %" PRIu32 " chunk%s of warm-up excluded", warmup, warmup == 1 ? "" : "s");
+    rs_screen_print("\n");
     finish(&t, p->pipelines.n, shown);
-    printf("\n");
+    rs_screen_print("\n");
 }
 
 static void put_stages(struct rs_strbuf *s, const struct rs_profile *p, const struct rs_pipeline *x, uint32_t k)
@@ -202,11 +202,11 @@ static void print_bubbles(const struct rs_profile *p)
     if (!row || row->source == RS_PIPELINE_PAIRS) return;
     const struct rs_pipeline *x = &row->pipeline;
     struct rs_table t = {0};
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_LEFT, "stages");
-    rs_table_column(&t, RS_RIGHT, "idle");
-    rs_table_column(&t, RS_RIGHT, "of period");
-    rs_table_column(&t, RS_LEFT, "waits for");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_LEFT, RS_H_STAGES);
+    rs_table_column(&t, RS_RIGHT, RS_H_IDLE);
+    rs_table_column(&t, RS_RIGHT, RS_H_OF_PERIOD);
+    rs_table_column(&t, RS_LEFT, RS_H_WAITS_FOR);
     for (uint32_t k = 0; k < x->nstations; k++) {
         const struct rs_station *y = &x->stations[k];
         struct rs_strbuf stages = {0};
@@ -221,14 +221,14 @@ static void print_bubbles(const struct rs_profile *p)
         cell_pct(&t, y->idle.p50 == RS_TIME_NONE ? NAN : 100 * (double)y->idle.p50 / (double)x->period.p50);
         cell_causes(&t, p, x, k);
     }
-    printf("bubbles: idle time before a chunk (median), and what it waits for");
+    rs_screen_print("bubbles: idle time before a chunk (median), and what it waits for");
     if (x->no_causes == RS_CAUSES_KNOWN && x->error_ns > 0)
-        printf("; unknown up to %s, twice the clock error", rs_text_ns(2 * x->error_ns).s);
-    printf("\n");
+        rs_screen_print("; unknown up to %s, twice the clock error", rs_text_ns(2 * x->error_ns).s);
+    rs_screen_print("\n");
     finish(&t, 0, 0);
     const char *why = rs_pipeline_no_causes(row);
-    if (why) printf("What they wait for is unknown: %s.\n", why);
-    printf("\n");
+    if (why) rs_screen_print("What they wait for is unknown: %s.\n", why);
+    rs_screen_print("\n");
 }
 
 static void print_pipelines(const struct rs_profile *p)
@@ -287,11 +287,11 @@ static uint32_t merge(struct named *rows, uint32_t n)
 
 static void print_names(const struct rs_profile *p, const struct named *rows, uint32_t n)
 {
-    static const char *const numbers[] = {"ranks",   "calls",   "lowest median", "highest",
-                                          "on rank", "of step", "GPU time"};
+    static const enum rs_heading numbers[] = {RS_H_RANKS,   RS_H_CALLS,   RS_H_LOWEST_MEDIAN, RS_H_HIGHEST,
+                                              RS_H_ON_RANK, RS_H_OF_STEP, RS_H_GPU_TIME};
     struct rs_table t = {0};
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    rs_table_column(&t, RS_LEFT, "annotation");
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_ANNOTATION);
     for (uint32_t i = 0; i < n && i < MOST_NAMES; i++) {
         const struct named *x = &rows[i];
         rs_table_cell(&t, "%" PRIu32, x->ranks);
@@ -303,9 +303,9 @@ static void print_names(const struct rs_profile *p, const struct named *rows, ui
         cell_ns(&t, x->gpu < 0 ? RS_TIME_NONE : x->gpu);
         rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
     }
-    printf("annotations: time of one call on the host, by rank; all GPU work launched inside\n");
+    rs_screen_print("annotations: time of one call on the host, by rank; all GPU work launched inside\n");
     finish(&t, n, n < MOST_NAMES ? n : MOST_NAMES);
-    printf("\n");
+    rs_screen_print("\n");
 }
 
 static void print_annotations(const struct rs_profile *p)
@@ -329,13 +329,14 @@ static void print_annotations(const struct rs_profile *p)
 
 static void print_launches(const struct rs_profile *p)
 {
-    static const char *const numbers[] = {"steps",     "kernels per step", "median kernel",    "launch gaps",
-                                          "host gaps", "other gaps",       "serialising calls"};
+    static const enum rs_heading numbers[] = {
+        RS_H_STEPS,     RS_H_KERNELS_PER_STEP, RS_H_MEDIAN_KERNEL,    RS_H_LAUNCH_GAPS,
+        RS_H_HOST_GAPS, RS_H_OTHER_GAPS,       RS_H_SERIALISING_CALLS};
     struct rs_table t = {0};
     uint32_t all = 0, shown = 0;
-    rs_table_column(&t, RS_RIGHT, "rank");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    rs_table_column(&t, RS_LEFT, "mostly");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_MOSTLY);
     for (uint32_t i = 0; i < p->nrows; i++) {
         const struct rs_profile_row *row = &p->rows[i];
         const struct rs_launches *l = &row->launches;
@@ -365,10 +366,11 @@ static void print_launches(const struct rs_profile *p)
         rs_table_free(&t);
         return;
     }
-    printf("launches: GPU idle because the next launch came late (launch gaps: up to 100 us; host gaps: longer); "
-           "serialising calls\n");
+    rs_screen_print(
+        "launches: GPU idle because the next launch came late (launch gaps: up to 100 us; host gaps: longer); "
+        "serialising calls\n");
     finish(&t, all, shown);
-    printf("\n");
+    rs_screen_print("\n");
 }
 
 /* ---- stretches ---- */
@@ -389,7 +391,7 @@ static int by_idle(const void *a, const void *b)
 static void print_stretches(const struct rs_profile *p)
 {
     enum { SHOWN = 5 };
-    static const char *const numbers[] = {"at", "for", "idle", "kernels"};
+    static const enum rs_heading numbers[] = {RS_H_AT, RS_H_FOR, RS_H_IDLE, RS_H_KERNELS};
     const struct rs_model *m = p->view.model;
     struct rs_table t = {0};
     uint64_t all = 0;
@@ -404,10 +406,10 @@ static void print_stretches(const struct rs_profile *p)
             rows[n++] = (struct at_rank){&p->rows[i], &p->rows[i].stretches.rows[k]};
     }
     qsort(rows, n, sizeof *rows, by_idle);
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_LEFT, "bound by");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    rs_table_column(&t, RS_LEFT, "the host was in");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_LEFT, RS_H_BOUND_BY);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST_WAS_IN);
     for (uint32_t i = 0; i < n && i < SHOWN; i++) {
         const struct rs_stretch *x = rows[i].stretch;
         cell_rank(&t, rows[i].row);
@@ -418,12 +420,13 @@ static void print_stretches(const struct rs_profile *p)
         rs_table_cell(&t, "%s", rs_text_count(x->kernels).s);
         rs_table_name(&t, x->name ? rs_model_name_text(m, x->name) : "?");
     }
-    printf("longest stretches in which a GPU waits for its host: many short kernels (launches), or nothing was "
-           "launched\n");
+    rs_screen_print(
+        "longest stretches in which a GPU waits for its host: many short kernels (launches), or nothing was "
+        "launched\n");
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    if (all > SHOWN) printf("and %s more (--json has 16 of each rank)\n", rs_text_count(all - SHOWN).s);
-    printf("\n");
+    if (all > SHOWN) rs_screen_print("and %s more (--json has 16 of each rank)\n", rs_text_count(all - SHOWN).s);
+    rs_screen_print("\n");
     free(rows);
 }
 
@@ -431,13 +434,13 @@ static void print_stretches(const struct rs_profile *p)
 
 static void print_compiled(const struct rs_profile *p)
 {
-    static const char *const numbers[] = {"compiled calls", "graph breaks", "compilations",
-                                          "recompilations", "took",         "longest"};
+    static const enum rs_heading numbers[] = {RS_H_COMPILED_CALLS, RS_H_GRAPH_BREAKS, RS_H_COMPILATIONS,
+                                              RS_H_RECOMPILATIONS, RS_H_TOOK,         RS_H_LONGEST};
     struct rs_table t = {0};
     uint32_t all = 0, shown = 0;
-    rs_table_column(&t, RS_RIGHT, "rank");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     for (uint32_t i = 0; i < p->nrows; i++) {
         const struct rs_compiled *c = &p->rows[i].compiled;
         if (!c->regions && !c->compilations) continue;
@@ -451,9 +454,10 @@ static void print_compiled(const struct rs_profile *p)
         rs_table_cell(&t, "%s", c->longest_name ? rs_model_name_text(p->view.model, c->longest_name) : "");
     }
     if (shown) {
-        printf("torch.compile: calls of compiled code, graph breaks in them, and compilations during the profile\n");
+        rs_screen_print(
+            "torch.compile: calls of compiled code, graph breaks in them, and compilations during the profile\n");
         finish(&t, all, shown);
-        printf("\n");
+        rs_screen_print("\n");
     } else {
         rs_table_free(&t);
     }
@@ -475,34 +479,36 @@ static uint32_t role_of(const struct rs_roles *roles, const struct rs_profile_ro
 
 static void print_ranks(const struct rs_profile *p, const struct role *role)
 {
-    printf("%s", role->n == 1 ? "rank " : "ranks ");
+    rs_screen_print("%s", role->n == 1 ? "rank " : "ranks ");
     for (uint32_t i = 0, end; i < role->n; i = end) {
         int32_t from = p->rows[role->rows[i]].rank;
         for (end = i + 1; end < role->n && p->rows[role->rows[end]].rank == from + (int32_t)(end - i);) end++;
         if (from < 0)
-            printf("%s?", i ? "," : "");
+            rs_screen_print("%s?", i ? "," : "");
         else if (end - i > 1)
-            printf("%s%" PRId32 "-%" PRId32, i ? "," : "", from, from + (int32_t)(end - i) - 1);
+            rs_screen_print("%s%" PRId32 "-%" PRId32, i ? "," : "", from, from + (int32_t)(end - i) - 1);
         else
-            printf("%s%" PRId32, i ? "," : "", from);
+            rs_screen_print("%s%" PRId32, i ? "," : "", from);
     }
 }
 
 static void print_role(const struct rs_profile *p, const struct role *role, uint32_t top)
 {
-    static const char *const numbers[] = {"GPU time", "share", "calls", "median", "highest", "on rank", "longest"};
+    static const enum rs_heading numbers[] = {RS_H_GPU_TIME, RS_H_SHARE,   RS_H_CALLS,  RS_H_MEDIAN,
+                                              RS_H_HIGHEST,  RS_H_ON_RANK, RS_H_LONGEST};
     struct rs_kernels k;
     struct rs_table t = {0};
     bool several = role->n > 1;
     rs_kernels_merge(&k, role->of, role->n);
-    printf("top kernels of ");
+    rs_screen_print("top kernels of ");
     print_ranks(p, role);
-    printf(": %s of GPU time%s, %.1f %% of it NCCL and other communication\n", rs_text_ns(k.gpu_ns / role->n).s,
-           several ? " per rank" : "", 100 * rs_kernels_share(&k, k.comm_ns));
+    rs_screen_print(": %s of GPU time%s, %.1f %% of it NCCL and other communication\n",
+                    rs_text_ns(k.gpu_ns / role->n).s, several ? " per rank" : "",
+                    100 * rs_kernels_share(&k, k.comm_ns));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (several || (i != 4 && i != 5))
-            rs_table_column(&t, RS_RIGHT, several && i == 3 ? "lowest median" : numbers[i]);
-    rs_table_column(&t, RS_LEFT, "kernel");
+            rs_table_column(&t, RS_RIGHT, several && i == 3 ? RS_H_LOWEST_MEDIAN : numbers[i]);
+    rs_table_column(&t, RS_LEFT, RS_H_KERNEL);
     uint32_t shown = k.n < top ? k.n : top;
     for (uint32_t i = 0; i < shown; i++) {
         const struct rs_kernel_row *x = &k.rows[i];
@@ -516,7 +522,7 @@ static void print_role(const struct rs_profile *p, const struct role *role, uint
         rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
     }
     finish(&t, k.n, shown);
-    printf("\n");
+    rs_screen_print("\n");
     rs_kernels_free(&k);
 }
 
@@ -543,14 +549,16 @@ static void print_kernels(const struct rs_profile *p, const struct rs_roles *rol
         if (++tables <= MOST_ROLES) print_role(p, &role, top);
     }
     if (tables > MOST_ROLES)
-        printf("and the kernels of %s more roles (--json has all)\n\n", rs_text_count(tables - MOST_ROLES).s);
+        rs_screen_print("and the kernels of %s more roles (--json has all)\n\n", rs_text_count(tables - MOST_ROLES).s);
     free(role.of);
     free(role.rows);
     free(done);
 }
 
-static void overlap_print(const struct rs_profile *p, const struct rs_roles *roles, uint32_t top)
+static void overlap_print(const struct rs_profile *p, const struct rs_roles *roles, uint32_t top, const bool *named)
 {
+    rs_screen_conclude_named((const char *const *)p->conclusion, p->nconclusion, p->view.model, named);
+    if (p->nconclusion) rs_screen_print("\n");
     print_overlap(p, true);
     print_overlap(p, false);
     print_pipelines(p);
@@ -559,8 +567,7 @@ static void overlap_print(const struct rs_profile *p, const struct rs_roles *rol
     print_launches(p);
     print_stretches(p);
     print_compiled(p);
-    if (p->steps.left_out) printf("%s\n", p->steps.left_out);
-    for (size_t i = 0; i < p->nconclusion; i++) rs_plain_line(p->conclusion[i], stdout);
+    if (p->steps.left_out) rs_screen_print("%s\n", p->steps.left_out);
 }
 
 /* ---- the command ---- */
@@ -646,7 +653,7 @@ static enum rs_status print(const struct rs_command *self, struct options *o, co
     if (o->common.json)
         status = print_json(&p, roles, o->top, err);
     else
-        overlap_print(&p, roles, o->top < 0 ? MOST_KERNELS : (uint32_t)o->top);
+        overlap_print(&p, roles, o->top < 0 ? MOST_KERNELS : (uint32_t)o->top, profile->named);
     if (status == RS_OK) {
         *exit_status = judge(self, o, &p);
         if (*exit_status != RS_EXIT_FAILURE) say_missing(self, &p);

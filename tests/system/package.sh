@@ -49,6 +49,9 @@ cd "$TMP" || exit 1
 tar -xf "packages/ringscope-9.8.7-linux-$(uname -m).tar.gz"
 mkdir "any place"
 mv "ringscope-9.8.7-linux-$(uname -m)" "any place/rs"
+for completion in bash-completion/completions/ringscope zsh/site-functions/_ringscope fish/vendor_completions.d/ringscope.fish; do
+    [ -s "any place/rs/share/$completion" ] || fail "no $completion"
+done
 list="any place/rs/share/doc/ringscope/ringscope.spdx.json"
 inside=$(jq -r '.packages[].name | ascii_upcase' "$list")
 for part in ${parts/PAGE/PREACT} XXHASH; do
