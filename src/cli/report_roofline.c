@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "picture/roofline.h"
 
@@ -26,10 +27,11 @@ static void cell_share(struct rs_table *t, double share)
 
 void rs_link_print(const struct rs_report *r)
 {
-    static const char *const numbers[] = {"bytes", "ranks", "calls", "achieved", "of link", "incl. wait", "of link"};
+    static const enum rs_heading numbers[] = {RS_H_BYTES,   RS_H_RANKS,     RS_H_CALLS,  RS_H_ACHIEVED,
+                                              RS_H_OF_LINK, RS_H_INCL_WAIT, RS_H_OF_LINK};
     struct rs_table t = {0};
     uint32_t shown = 0;
-    rs_table_column(&t, RS_LEFT, "function");
+    rs_table_column(&t, RS_LEFT, RS_H_FUNCTION);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
     for (; shown < r->bandwidth.nrows && shown < MOST_ROWS; shown++) {
         const struct rs_func_row *x = &r->bandwidth.rows[shown];
@@ -45,12 +47,13 @@ void rs_link_print(const struct rs_report *r)
         rs_table_cell(&t, "%s", rs_text_rate(x->busbw_seen).s);
         cell_share(&t, x->busbw_seen / r->link_gbs);
     }
-    printf("\nbus bandwidth in GB/s against the nominal rate of a link, %g GB/s; small operations cannot reach it\n",
-           r->link_gbs);
+    rs_screen_print(
+        "\nbus bandwidth in GB/s against the nominal rate of a link, %g GB/s; small operations cannot reach it\n",
+        r->link_gbs);
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     if (r->bandwidth.nrows > shown)
-        printf("and %s more (--json has all)\n", rs_text_count(r->bandwidth.nrows - shown).s);
+        rs_screen_print("and %s more (--json has all)\n", rs_text_count(r->bandwidth.nrows - shown).s);
 }
 
 /* ---- the picture ---- */
