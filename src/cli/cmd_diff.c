@@ -503,7 +503,8 @@ static void print_settings(const struct rs_comparison *c)
     }
     rs_table_print(&t, "  ", stdout);
     rs_table_free(&t);
-    if (c->nsettings > MOST_SETTINGS) rs_screen_print("  and %" PRIu32 " more (--json has all)\n", c->nsettings - MOST_SETTINGS);
+    if (c->nsettings > MOST_SETTINGS)
+        rs_screen_print("  and %" PRIu32 " more (--json has all)\n", c->nsettings - MOST_SETTINGS);
 }
 
 static void print_findings(const struct rs_comparison *c)
@@ -515,7 +516,7 @@ static void print_findings(const struct rs_comparison *c)
         if (!headed) rs_screen_print("\nfindings\n");
         headed = true;
         rs_screen_print("  %s (%" PRIu32 " of %" PRIu32 " runs of A, %" PRIu32 " of %" PRIu32 " of B): ",
-               rs_finding_change_name(x->change), x->in_a, c->a.n, x->in_b, c->b.n);
+                        rs_finding_change_name(x->change), x->in_a, c->a.n, x->in_b, c->b.n);
         rs_screen_print("%s\n", x->finding->text);
     }
 }

@@ -94,7 +94,7 @@ is "which" "$(jq -c '[.regression_of, .rows[0].verdict, .causes[0].ranks]' real.
 
 # ---- text and page ----
 "$RINGSCOPE" diff old gpu >text 2>/dev/null
-is "text ends with the conclusion" "$(tail -n "$(jq '.conclusion | length' lists)" text)" "$(jq -r '.conclusion[]' lists)"
+is "text begins with the conclusion" "$(head -n "$(jq '.conclusion | length' lists)" text)" "$(jq -r '.conclusion[]' lists)"
 is "titles" "$(grep -c '^\(steps\|operations: .*\|findings\)$' text)" 3
 if "$RINGSCOPE" view old/run0 -o probe.html >/dev/null 2>&1; then # built with the page
     diff_ old gpu -o x.html >/dev/null || bad=1
