@@ -46,8 +46,9 @@ is "one pipeline" "$(both "$work/out")" '[[[0,[0,1],"file"],[1,[0,1],"file"]],1,
 is "chunks" "$(jq -s -c '.[0].pipeline | [.chunks, .warmup, .periods, .period_stage, .verdict, .no_score, .score.p50 > 0.64, .score.p99 > 0.68]' "$work/out")" \
     '[20,1,18,"A","partly",null,true,true]'
 exits 0 "$RINGSCOPE" overlap --stages "$example"
-is "the sentence" "$(tail -1 "$work/out")" \
+is "the sentence" "$(head -1 "$work/out")" \
     "Pipeline of ranks 0 and 1: its stages overlap partly (score 0.65, 5.5 ms hidden in a period of 9.0 ms)."
+is "the document" "$(sed -n '/^\$ ringscope overlap --stages/,/^```$/p' "$(dirname "$0")/../../docs/pipelines.md" | sed '1d;$d')" "$(cat "$work/out")"
 exits 0 "$RINGSCOPE" overlap --stages "$example" --fail-under 0.30
 exits 3 "$RINGSCOPE" overlap --stages "$example" --fail-under 0.65
 {
@@ -125,7 +126,7 @@ fi
 exits 0 "$RINGSCOPE" overlap --json --stages "$work/starved.csv" --same-host
 is "starved" "$(jq -s -c '.[0].pipeline | [.bubbles[] | [.rank, .stages, .idle_ns.p50, .total_ns, .causes, .unknown_ns]], .no_causes' "$work/out" | paste -sd ' ')" \
     '[[0,["A","send"],0,0,[],0],[1,["B"],3000000,54000000,[{"rank":0,"stage":"A","ns":54000000}],0]] null'
-is "starved: said" "$("$RINGSCOPE" overlap --stages "$work/starved.csv" --same-host | tail -1)" \
+is "starved: said" "$("$RINGSCOPE" overlap --stages "$work/starved.csv" --same-host | sed -n 2p)" \
     "In each period rank 1 (B) is idle for 3.0 ms, mostly waiting for rank 0 (A, send)."
 # The other way: rank 1 takes 9 ms, rank 0 is done after 4 ms and begins the next when rank 1 has taken it.
 {
