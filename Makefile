@@ -62,9 +62,9 @@ DRIVERS += $(if $(OTF2),$(BUILD)/tests/otf2)
 
 # With sanitizers gcc warns of errors that are none: -Werror with clang only.
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),$(if $(findstring clang,$(CC)),$(WERROR:%=-Werror)),$(WERROR:%=-Werror))
-# AddressSanitizer finds an access through a null pointer and one behind an object as well; checking both before each access takes a
-# third of the compiler's time.
-SANITIZE := $(if $(SAN),-fsanitize=$(SAN) $(if $(findstring address,$(SAN)),-fno-sanitize=null$(COMMA)object-size) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# AddressSanitizer finds an access through a null pointer and one outside of an object as well; checking pointers before each access
+# takes most of the compiler's time. Alignment is checked where bytes of files are read (below).
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) $(if $(findstring address,$(SAN)),-fno-sanitize=null$(COMMA)object-size$(COMMA)pointer-overflow$(COMMA)alignment) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(ABSENT) $(if $(findstring fuzzer,$(SAN)),-DRS_FUZZED)
 # Sanitized code compiles twice as fast with -O1 and runs as fast as with -O2; -g1 is enough for stack traces.
 OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
@@ -220,6 +220,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 # Under AddressSanitizer, what does little work is not optimised: it compiles four times as fast.
 ifneq ($(findstring address,$(SAN)),)
 $(addprefix $(BUILD)/obj/,tests/unit/%.o tests/drive/%.o $(foreach f,analyse conclude fields timeline bundle picture sim gen cli,src/$f/%.o)): OPTIMISE := -O0 $(if $(DEBUG),-g3,-g1)
+$(foreach f,format trace foreign serve,$(eval $(BUILD)/obj/src/$f/%.o $(BUILD)/plugin/src/$f/%.o: SANITIZE += -fsanitize=alignment))
 endif
 
 # Comparisons are traced only where bytes of files are read. Beyond that, tracing takes as long as everything else and tells

@@ -21,7 +21,7 @@ static int forget(void **state)
 }
 
 /* Replayed unchanged, each time is the recorded one. */
-static void make_graph(void)
+static void make_graph_with_launches(void)
 {
     look(&view);
     rs_graph_init(&graph, &view, NULL, NULL);
@@ -31,6 +31,12 @@ static void make_graph(void)
         assert_int_equal(replay.starts[i], graph.nodes[i].start);
         assert_int_equal(replay.ends[i], graph.nodes[i].end);
     }
+}
+
+static void make_graph(void)
+{
+    for (uint32_t i = 0; i < model.parts.n; i++) model.parts.launched[i] = model.parts.enqueued[i] = RS_TIME_NONE;
+    make_graph_with_launches();
 }
 
 /* The node of a rank in the n-th operation that was added. */
@@ -523,6 +529,59 @@ static void test_absent(void **state)
     assert_int_equal(saved(), 5 * MS);
 }
 
+/* Two ranks, steps of three all-reduces of 1 ms. GPU 1 computes 7 ms before the first of each step (GPU 0: 1 ms) and both 1 ms before
+ * the others. Both programs wait for the end of a step, and then take 2 ms to each launch: while rank 0 waits for rank 1, its
+ * program is ahead. Without the 6 ms of rank 1, a step would still take 2 + 2 + 2 ms to launch, and 1 ms for the last all-reduce. */
+static void test_launches(void **state)
+{
+    (void)state;
+    enum { STEPS = 12, STEP = 12 };
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2), ops[3 * STEPS];
+    static const char *const funcs[] = {"AllReduce", "AllGather", "ReduceScatter"};
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < 3; k++) {
+            int64_t from = i * STEP * MS, start = from + (7 + 2 * k) * MS;
+            int64_t starts[] = {k ? start : from + 2 * MS + 5 * US, start};
+            uint32_t op = ops[3 * i + k] = add_coll(world, funcs[k], 1 << 20, starts, 1 * MS);
+            for (uint32_t r = 0; r < 2; r++)
+                model.parts.launched[model.order[model.ops.part[op] + r]] = from + 2 * (k + 1) * MS;
+        }
+    make_graph_with_launches();
+    const struct rs_node *x = &graph.nodes[node(0, ops[4])], *first = &graph.nodes[node(0, ops[3])];
+    assert_int_equal(x->launch, 16 * MS);
+    assert_int_equal(x->called_after, node(0, ops[3]));
+    assert_int_equal(x->host, 2 * MS);
+    assert_int_equal(x->awaited, RS_NONE); /* nothing ended since 14 */
+    assert_int_equal(first->awaited, node(0, ops[2])); /* which ended at 12 */
+    assert_int_equal(first->resumed, 2 * MS);
+    assert_int_equal(first->latency, 5 * US);
+    assert_int_equal(graph.nodes[node(1, ops[3])].latency, 10 * US); /* it started 5 ms after its launch */
+    assert_int_equal(graph.nodes[node(1, ops[3])].host_late, 0); /* its GPU is late, not its program */
+    for (int i = 0; i < STEPS; i++) take[node(1, ops[3 * i])] = 6 * MS;
+    assert_int_equal(saved(), STEPS * 5 * MS - STEPS * 10 * US);
+    assert_int_equal(replay.starts[node(0, ops[2])], 6 * MS + 10 * US);
+    assert_int_equal(replay.launches[node(0, ops[3])], 9 * MS + 10 * US);
+}
+
+/* The program of rank 1 launches 6 ms late in each step: what is taken out of its gaps is taken out of its launches. */
+static void test_late_program(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2), ops[12];
+    for (int i = 0; i < 12; i++) {
+        int64_t starts[] = {i * 10 * MS + 2 * MS, i * 10 * MS + 8 * MS};
+        ops[i] = add_coll(world, "AllReduce", 1 << 20, starts, 2 * MS);
+    }
+    make_graph_with_launches();
+    assert_int_equal(graph.nodes[node(1, ops[1])].host_late, 6 * MS);
+    for (int i = 0; i < 12; i++) take[node(1, ops[i])] = 3 * MS;
+    assert_int_equal(saved(), 36 * MS);
+    for (int i = 0; i < 12; i++) take[node(1, ops[i])] = 9 * MS;
+    assert_int_equal(saved(), 72 * MS);
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -551,6 +610,8 @@ int main(void)
         cmocka_unit_test_teardown(test_absent, forget),
         cmocka_unit_test_teardown(test_hidden_compute, forget),
         cmocka_unit_test_teardown(test_other_stream, forget),
+        cmocka_unit_test_teardown(test_launches, forget),
+        cmocka_unit_test_teardown(test_late_program, forget),
         cmocka_unit_test_teardown(test_nothing, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
