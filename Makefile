@@ -191,6 +191,10 @@ field-docs: $(BUILD)/tests/field_tables $(RINGSCOPE) ## update the tables of fie
 	$(Q)BUILD=$(BUILD) tools/fields.sh
 	$(Q)UPDATE=1 RINGSCOPE=$(abspath $(RINGSCOPE)) tests/system/export_docs.sh
 
+docs: all portable $(BUILD)/tests/field_tables ## update the output of all commands in README.md and docs/, and field-docs
+	$(Q)$(MAKE) --no-print-directory field-docs
+	$(Q)RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' BUILD='$(abspath $(BUILD))' CC='$(CC)' JOBS=2 tools/docs.sh
+
 clean: ## remove BUILD (viewer/dist, which may have come with the sources, and node_modules stay)
 	rm -rf $(BUILD)
 
@@ -379,6 +383,6 @@ FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo check unit system tests tests-built mutants campaign soak sweep bench bench-built page asan tsan fuzz fuzz-coverage \
-	dist package portable install uninstall deps format field-docs clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
+	dist package portable install uninstall deps format field-docs docs clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

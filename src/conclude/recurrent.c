@@ -5,6 +5,7 @@
 
 #include "analyse/quantile.h"
 #include "base/memory.h"
+#include "conclude/graph.h"
 
 enum {
     BEYOND_USUAL = 5, /* times what the latest of a step usually is */
@@ -13,8 +14,8 @@ enum {
 
 struct search {
     const float *late;
-    const struct rs_roles *roles;
-    uint32_t nranks, steps;
+    uint32_t steps;
+    uint32_t *ranks, *first; /* of role k: ranks[first[k] .. first[k + 1]) */
     uint32_t *latest; /* by step: the rank that is late by far; RS_NONE */
     int64_t *values; /* by step */
 };
@@ -24,14 +25,14 @@ static uint32_t latest_of(const struct search *s, uint32_t role, uint32_t step, 
 {
     uint32_t rank = RS_NONE, known = 0;
     *first = *second = -INFINITY;
-    for (uint32_t r = 0; r < s->nranks; r++) {
-        float x = s->late[(size_t)r * s->steps + step];
-        if (s->roles->of[r] != role || isnan(x)) continue;
+    for (uint32_t i = s->first[role]; i < s->first[role + 1]; i++) {
+        float x = s->late[(size_t)s->ranks[i] * s->steps + step];
+        if (isnan(x)) continue;
         known++;
         if (x > *first) {
             *second = *first;
             *first = x;
-            rank = r;
+            rank = s->ranks[i];
         } else if (x > *second) {
             *second = x;
         }
@@ -88,23 +89,25 @@ static struct rs_recurrent look_at(struct search *s, uint32_t rank)
 void rs_recurrent_find(struct rs_recurrent *found, const float *late, const struct rs_roles *roles, uint32_t nranks,
                        uint32_t steps, int64_t least_ns)
 {
-    struct search s = {.late = late, .roles = roles, .nranks = nranks, .steps = steps};
+    struct search s = {.late = late, .steps = steps};
     uint32_t compared = 0;
     *found = (struct rs_recurrent){.rank_id = RS_NONE, .p = 1};
+    s.ranks = rs_rows_by_number(roles->of, NULL, nranks, roles->n, &s.first);
     s.latest = rs_alloc(((size_t)steps + 1) * sizeof *s.latest);
     s.values = rs_alloc(((size_t)steps + 1) * sizeof *s.values);
     for (uint32_t k = 0; k < roles->n; k++) compared += roles->size[k] > 1 ? roles->size[k] : 0;
     for (uint32_t k = 0; k < roles->n; k++) {
         if (roles->size[k] < 2) continue;
         find_latest(&s, k, least_ns);
-        for (uint32_t r = 0; r < nranks; r++) {
-            if (roles->of[r] != k) continue;
-            struct rs_recurrent x = look_at(&s, r);
+        for (uint32_t i = s.first[k]; i < s.first[k + 1]; i++) {
+            struct rs_recurrent x = look_at(&s, s.ranks[i]);
             if (!x.hits) continue;
             x.p = fmin(1, at_least(x.hits, x.all, 1.0 / roles->size[k]) * compared);
             if (found->rank_id == RS_NONE || x.p < found->p) *found = x;
         }
     }
+    free(s.ranks);
+    free(s.first);
     free(s.latest);
     free(s.values);
 }

@@ -59,6 +59,11 @@ for each in "$data/h200-ddp" "$data/h200-tp2pp2dp2/kineto" "$data/h200-mix"; do
     is "clean: ${each##*data/}" "$(report "$each" | jq -c "$named")" '[]'
 done
 
+# ---- one rank of a host explains nearly all of it ----
+"$RINGSCOPE" gen -n 8 --hosts 4 --steps 30 --slow 2:2000 --slow 3:200 --no-truth -o "$TMP/one" >/dev/null || bad=1
+is "a rank, not its host" "$(report "$TMP/one" | jq -c '[.findings[] | select(.named or .scope == "host") | [.scope, .named]]')" \
+    '[["rank",true],["host",false]]'
+
 # ---- who cannot be compared ----
 "$RINGSCOPE" gen -w pipeline -n 8 --steps 20 --slow 5:2000 --no-truth -o "$TMP/pipeline" >/dev/null || bad=1
 is "stages without equals" "$(report "$TMP/pipeline" | jq -r '.conclusion[0]')" \

@@ -562,6 +562,31 @@ static void test_launches(void **state)
     assert_int_equal(saved(), STEPS * 5 * MS - STEPS * 10 * US);
     assert_int_equal(replay.starts[node(0, ops[2])], 6 * MS + 10 * US);
     assert_int_equal(replay.launches[node(0, ops[3])], 9 * MS + 10 * US);
+    assert_int_equal(replay.launches[node(1, ops[3])], 9 * MS + 10 * US);
+}
+
+/* The same all-reduces without a late rank; in the last step the programs wait for the end of the first one (at 8 ms) before they
+ * launch the second, at 10 ms instead of 4. They waited for it, and would take their 2 ms after the launch before in any case. */
+static void test_waiting_program(void **state)
+{
+    (void)state;
+    enum { STEPS = 12, STEP = 20 };
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2), ops[3 * STEPS];
+    static const char *const funcs[] = {"AllReduce", "AllGather", "ReduceScatter"};
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < 3; k++) {
+            int64_t from = i * STEP * MS, late = i == STEPS - 1 && k ? 6 * MS : 0;
+            int64_t starts[] = {from + (7 + 2 * k) * MS + late, from + (7 + 2 * k) * MS + late};
+            uint32_t op = ops[3 * i + k] = add_coll(world, funcs[k], 1 << 20, starts, 1 * MS);
+            for (uint32_t r = 0; r < 2; r++)
+                model.parts.launched[model.order[model.ops.part[op] + r]] = from + 2 * (k + 1) * MS + late;
+        }
+    make_graph_with_launches();
+    const struct rs_node *x = &graph.nodes[node(0, ops[3 * STEPS - 2])];
+    assert_int_equal(x->awaited, node(0, ops[3 * STEPS - 3]));
+    assert_int_equal(x->resumed, 2 * MS);
+    assert_int_equal(x->host, 2 * MS);
 }
 
 /* The program of rank 1 launches 6 ms late in each step: what is taken out of its gaps is taken out of its launches. */
@@ -580,6 +605,38 @@ static void test_late_program(void **state)
     assert_int_equal(saved(), 36 * MS);
     for (int i = 0; i < 12; i++) take[node(1, ops[i])] = 9 * MS;
     assert_int_equal(saved(), 72 * MS);
+}
+
+/* A receive that ended before its send began, by the clocks: it did not wait for it. */
+static void test_before_its_send(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    uint32_t pair = add_pair(world, 0, 1, 2 * MS, 3 * MS, 0, 1 * MS);
+    make_graph();
+    const struct rs_node *x = &graph.nodes[node(1, pair)];
+    assert_int_equal(x->nneeds, 0);
+    assert_int_equal(x->tail, 1 * MS);
+    assert_false(x->synchronous);
+}
+
+/* All-gathers end 1 ms after the last start, some 1.5 ms: 2.5 ms is not yet so long that an absent rank must have been last. */
+static void test_absent_in_time(void **state)
+{
+    (void)state;
+    make_job(1, 3, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 3), absent;
+    for (int i = 0; i < 10; i++) {
+        int64_t at = 10 * i * MS, starts[] = {at, at, at};
+        add_coll(world, "AllGather", 4, starts, i < 8 ? MS : 1500 * US);
+    }
+    int64_t starts[] = {100 * MS, RS_TIME_NONE, 100 * MS};
+    absent = add_coll(world, "AllGather", 4, starts, 2500 * US);
+    make_graph();
+    assert_int_equal(graph.ops[graph.nodes[node(0, absent)].op].waited, false);
+    assert_int_equal(graph.nodes[node(0, absent)].tail, 2500 * US);
+    assert_int_equal(graph.nodes[node(1, absent)].start, 91500 * US); /* or later */
 }
 
 static void test_nothing(void **state)
@@ -610,7 +667,10 @@ int main(void)
         cmocka_unit_test_teardown(test_absent, forget),
         cmocka_unit_test_teardown(test_hidden_compute, forget),
         cmocka_unit_test_teardown(test_other_stream, forget),
+        cmocka_unit_test_teardown(test_before_its_send, forget),
+        cmocka_unit_test_teardown(test_absent_in_time, forget),
         cmocka_unit_test_teardown(test_launches, forget),
+        cmocka_unit_test_teardown(test_waiting_program, forget),
         cmocka_unit_test_teardown(test_late_program, forget),
         cmocka_unit_test_teardown(test_nothing, forget),
     };
