@@ -59,6 +59,7 @@ void rs_hang_free(struct rs_hang *h)
     free(h->findings);
     free(h->unseen);
     free(h->conclusion);
+    free(h->stage);
     rs_arena_free(&h->arena);
     *h = (struct rs_hang){0};
 }
@@ -740,6 +741,10 @@ void rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, stru
     *out = (struct rs_hang){0};
     finding_init(&w.now);
     search(&w);
+    if (rs_hang_is_found(out)) {
+        out->stage = w.state.stage;
+        w.state.stage = NULL;
+    }
     finding_free(&w.now);
     rs_hang_state_free(&w.state);
     rs_map_free(&w.index);

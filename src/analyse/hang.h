@@ -79,6 +79,7 @@ struct rs_hang {
     bool moving; /* a health service only: counts rose between its answers */
     uint32_t left_out; /* pending operations that do not pass the filter: what they wait for is not known */
     uint32_t also_blocked; /* other operations that are pending, most of them as a consequence */
+    uint8_t *stage; /* by part: enum rs_stage of those that are pending, RS_STAGE_ENDED of all others; NULL: no hang */
     const char **conclusion; /* sentences: those of all findings, then what weakens them */
     uint32_t nconclusion, cap_conclusion;
     struct rs_arena arena; /* of the texts */
@@ -88,6 +89,12 @@ struct rs_hang {
  * holds is freed by rs_hang_free(). */
 void rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out);
 void rs_hang_free(struct rs_hang *h);
+
+/* Whether the job hangs, or a rank of it died: any verdict but NONE and UNKNOWN. */
+static inline bool rs_hang_is_found(const struct rs_hang *h)
+{
+    return h->findings[0].verdict > RS_VERDICT_UNKNOWN;
+}
 
 bool rs_hang_is_guilty(const struct rs_hang_finding *f, int32_t comm_rank);
 

@@ -103,6 +103,26 @@ static void fill_groups(const struct rs_run *run, uint32_t title, struct groups 
     }
 }
 
+/* A figure of each rank: NaN where it is unknown, and of other groups. */
+static void fill_figures(const struct rs_runs *runs, double *column, struct rs_packer *table)
+{
+    static const char *const names[] = {"late", "waited", "last"};
+    bool any = false;
+    for (uint32_t r = 0; r < runs->n; r++) any |= runs->rows[r].t->opening.figures != NULL;
+    for (unsigned k = 0; any && k < sizeof names / sizeof *names; k++) {
+        for (uint32_t i = 0; i < runs->ngroups; i++) column[i] = NAN;
+        for (uint32_t r = 0; r < runs->n; r++) {
+            const struct rs_run *run = &runs->rows[r];
+            const struct rs_row_figures *rows = run->t->opening.figures;
+            for (uint32_t i = 0; rows && i < run->t->ngroups; i++) {
+                const double values[] = {(double)rows[i].late, (double)rows[i].waited, rows[i].last};
+                if (rows[i].known) column[run->first_group + i] = values[k];
+            }
+        }
+        rs_packer_f64(table, names[k], column);
+    }
+}
+
 /* The table of that name. */
 static void lane_list_groups(const struct lane_list *p, struct rs_runs *runs, const struct rs_bundle_run *titled,
                              struct rs_packer *table)
@@ -130,6 +150,7 @@ static void lane_list_groups(const struct lane_list *p, struct rs_runs *runs, co
     rs_packer_u32(table, "lane_from", g.from, RS_COLUMN_DELTA);
     rs_packer_u32(table, "lane_to", g.to, RS_COLUMN_DELTA);
     rs_packer_f32(table, "error", g.error);
+    fill_figures(runs, g.error, table);
     free(g.parent);
     free(g.label);
     free(g.from);
@@ -246,6 +267,33 @@ static void rows_json(struct rs_json *j)
     rs_json_end(j);
 }
 
+/* What the page opens on: of two runs, on all of them. */
+static void opening_json(struct rs_json *j, const struct rs_runs *runs)
+{
+    const struct rs_opening *first = &runs->rows[0].t->opening;
+    if (runs->n == 1 && first->to > first->from) {
+        rs_json_key(j, "open_ns");
+        rs_json_array(j);
+        rs_json_i64(j, first->from);
+        rs_json_i64(j, first->to);
+        rs_json_end(j);
+    }
+    rs_json_key(j, "marks");
+    rs_json_array(j);
+    for (uint32_t r = 0; r < runs->n; r++) {
+        const struct rs_opening *o = &runs->rows[r].t->opening;
+        for (uint32_t i = 0; i < o->nmarks; i++) {
+            rs_json_object(j);
+            rs_json_key_u64(j, "group", runs->rows[r].first_group + o->marks[i].group);
+            rs_json_key_str(j, "text", o->marks[i].text);
+            rs_json_key_i64(j, "from_ns", o->marks[i].from + runs->rows[r].delay);
+            if (o->marks[i].culprit != RS_NONE) rs_json_key_u64(j, "culprit", o->marks[i].culprit);
+            rs_json_end(j);
+        }
+    }
+    rs_json_end(j);
+}
+
 /* Wall time of t = 0 of the page. */
 static void begin_json(struct rs_json *j, const struct rs_run *run)
 {
@@ -315,6 +363,7 @@ static void head_json(struct rs_json *j, const struct rs_runs *runs, const struc
     rs_json_i64(j, from);
     rs_json_i64(j, to);
     rs_json_end(j);
+    opening_json(j, runs);
     if (pair) {
         runs_json(j, runs, said);
         rs_json_key(j, "comparison");
@@ -369,6 +418,7 @@ static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_runs *ru
     put_arrays(out, "comms", a->comms, b ? b->comms : NULL);
     put_arrays(out, "clocks", a->clocks, b ? b->clocks : NULL);
     put_text(out, "report", a->report, "{}");
+    if (a->hang) put_text(out, "hang", a->hang, "{}");
     if (b) {
         rs_strbuf_puts(out, ",\"reports\":[");
         rs_strbuf_puts(out, a->report ? a->report : "{}");

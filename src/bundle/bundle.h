@@ -16,6 +16,7 @@ struct rs_bundle_texts {
                         * operations refer to them by position */
     const char *clocks; /* likewise of `clocks --json` */
     const char *report; /* `report --json` */
+    const char *hang; /* `hang --json` */
 };
 
 /* Where a step begins, on the common axis of its run. */

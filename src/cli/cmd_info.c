@@ -370,6 +370,9 @@ static bool is_bad(struct rs_source *s)
     return s->recording->header.status.state != RS_STATE_CLOSED || !rs_source_complete(s);
 }
 
+enum { SHORT_S = 10 };
+#define SHORT_NS (SHORT_S * INT64_C(1000000000)) /* a run of this length is short */
+
 static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t proc, struct rs_source *s,
                     const struct rs_summary *sum)
 {
@@ -384,11 +387,14 @@ static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t pro
     rs_table_cell(t, "%" PRIu64, sum->threads);
     rs_table_cell(t, "%zu", s->process.nclocks);
     rs_table_cell(t, "%s", s->clock.n ? rs_text_ns(s->clock.error_ns).s : "?");
-    double share = rs_recorder_share(s, sum);
-    if (share >= 0)
-        rs_table_cell(t, "%.3f %%", share * 100);
-    else
+    int64_t span;
+    double ns = rs_recorder_ns(s, sum, &span);
+    if (ns < 0)
         rs_table_cell(t, "?");
+    else if (span < SHORT_NS) /* mostly the opening of the recording: a share would say nothing of longer runs */
+        rs_table_cell(t, "%s of %s", rs_text_ns((int64_t)ns).s, rs_text_ns(span).s);
+    else
+        rs_table_cell(t, "%.3f %%", 100 * ns / (double)span);
     const char *end = process_end(s);
     rs_table_cell(t, "%s", !strcmp(end, "closed") ? "cleanly" : !strcmp(end, "replaced") ? "replaced by execve" : end);
 }

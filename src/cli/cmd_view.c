@@ -139,6 +139,7 @@ static int make_picture(const struct rs_command *self, struct options *o, struct
     int bad = rs_drawing_make(self, &v, in, &o->view);
     if (!bad) bad = rs_drawing_refuse_empty(self, &v, &o->view);
     if (bad) return bad;
+    rs_drawing_find_hang(&v);
     uint64_t bars = 0;
     struct rs_view_conclusion said = {0};
     enum rs_status done = RS_OK;

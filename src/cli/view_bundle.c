@@ -10,16 +10,20 @@
 #include "base/units.h"
 #include "bundle/container.h"
 #include "bundle/page.h"
+#include "cli/hang_output.h"
 #include "cli/json.h"
 #include "cli/print/output.h"
+#include "cli/view_opening.h"
 #include "conclude/report.h"
 #include "trace/differences.h"
 
 /* ---- texts for the page ----
- * What the page of the timeline also contains: the JSON of `comms`, `clocks` and `report`, by the same writers. */
+ * What the page of the timeline also contains: the JSON of `comms`, `clocks`, `report` and `hang`, by the same writers. */
 
 struct maker {
     struct rs_model *m;
+    struct rs_timeline *t;
+    const struct rs_hang *hang;
     const struct rs_inputs *in;
     const struct rs_filters *filters;
 };
@@ -92,23 +96,39 @@ static enum rs_status write_report(const struct maker *x, struct rs_json *j, str
     enum rs_status status = rs_report_init(&r, x->m, &options, err);
     if (status == RS_OK) {
         rs_report_json(j, &r, &settings, NULL);
+        rs_opening_report(x->t, &r);
         rs_report_free(&r);
     }
     rs_differences_free(&settings);
     return status;
 }
 
-enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
-                                  const struct rs_filters *filters, struct rs_err *err)
+static enum rs_status write_hang(const struct maker *x, struct rs_json *j, struct rs_err *err)
 {
-    const struct maker x = {m, in, filters};
-    struct rs_strbuf report = {0};
+    (void)err;
+    rs_hang_json(j, x->m, x->hang);
+    return RS_OK;
+}
+
+/* The only line that a command prints. */
+static enum rs_status object(char **text, write_fn write, const struct maker *x, struct rs_err *err)
+{
+    struct rs_strbuf out = {0};
+    enum rs_status status = lines(&out, write, x, err);
+    if (status == RS_OK) rs_strbuf_take(&out, text);
+    rs_strbuf_free(&out);
+    return status;
+}
+
+enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_timeline *timeline, const struct rs_hang *hang,
+                                  const struct rs_inputs *in, const struct rs_filters *filters, struct rs_err *err)
+{
+    const struct maker x = {timeline->model, timeline, hang, in, filters};
     *t = (struct rs_view_texts){0};
     enum rs_status status = array(&t->comms, write_comms, &x, err);
     if (status == RS_OK && filters) status = array(&t->clocks, write_clocks, &x, err);
-    if (status == RS_OK && filters) status = lines(&report, write_report, &x, err);
-    if (status == RS_OK && filters) rs_strbuf_take(&report, &t->report);
-    rs_strbuf_free(&report);
+    if (status == RS_OK && filters) status = object(&t->report, write_report, &x, err);
+    if (status == RS_OK && hang) status = object(&t->hang, write_hang, &x, err);
     if (status != RS_OK) rs_view_texts_free(t);
     return status;
 }
@@ -118,6 +138,7 @@ void rs_view_texts_free(struct rs_view_texts *t)
     free(t->comms);
     free(t->clocks);
     free(t->report);
+    free(t->hang);
     *t = (struct rs_view_texts){0};
 }
 
@@ -223,6 +244,7 @@ static bool has_times(const struct rs_timeline *t)
 static void free_drawing(struct rs_drawing *v)
 {
     rs_timeline_free(&v->timeline);
+    rs_hang_free(&v->hang);
     rs_model_free(&v->model);
     free(v->title);
     *v = (struct rs_drawing){0};
@@ -262,6 +284,12 @@ int rs_drawing_refuse_empty(const struct rs_command *cmd, struct rs_drawing *v, 
     rs_warn(cmd->name, "%s", why);
     free_drawing(v);
     return RS_EXIT_FAILURE;
+}
+
+void rs_drawing_find_hang(struct rs_drawing *v)
+{
+    rs_hang_find(&v->model, &(struct rs_filter){0}, &v->hang);
+    rs_opening_hang(&v->timeline, &v->hang);
 }
 
 int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o, int status,
@@ -325,9 +353,9 @@ static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs 
                                    int fd, struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
     struct rs_view_texts texts;
-    RS_TRY(rs_view_texts_init(&texts, &v->model, in, &o->common.filters, err));
+    RS_TRY(rs_view_texts_init(&texts, &v->timeline, &v->hang, in, &o->common.filters, err));
     rs_parts_drop_group(&v->model.parts);
-    const struct rs_bundle_texts shown = {v->title, texts.comms, texts.clocks, texts.report};
+    const struct rs_bundle_texts shown = {v->title, texts.comms, texts.clocks, texts.report, texts.hang};
     const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", rs_view_temporary_folder(),
                                           most_of_bundle(o)};
     enum rs_status status = rs_bundle_write(&v->timeline, &shown, &place, rs_reading_progress, sizes, err);
@@ -344,6 +372,7 @@ int rs_view_bundle(const struct rs_command *cmd, struct rs_inputs *in, struct rs
     int bad = rs_drawing_make(cmd, &v, in, o);
     if (!bad) bad = rs_drawing_refuse_empty(cmd, &v, o);
     if (bad) return bad;
+    rs_drawing_find_hang(&v);
     if (write_bundle(&v, in, o, fd, sizes, &err) != RS_OK)
         bad = o->most && sizes->bytes > most_of_bundle(o) ? rs_view_too_large(cmd, o->most, true)
                                                           : rs_print_err(cmd->name, &err);

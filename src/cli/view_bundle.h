@@ -5,6 +5,7 @@
 #ifndef RS_CLI_VIEW_BUNDLE_H
 #define RS_CLI_VIEW_BUNDLE_H
 
+#include "analyse/hang.h"
 #include "bundle/bundle.h"
 #include "cli/options/common.h"
 #include "cli/reading.h"
@@ -27,15 +28,16 @@ uint64_t rs_view_rows(enum rs_level level);
 /* "rec: 64 ranks on 8 hosts", as far as that is known; to be freed. */
 char *rs_view_title(const struct rs_model *m, const struct rs_inputs *in);
 
-/* Texts of a page: the JSON of `comms`, `clocks` and `report`. */
+/* Texts of a page: the JSON of `comms`, `clocks`, `report` and `hang`. */
 struct rs_view_texts {
     char *comms; /* an array of all communicators but those merged into another, in the order of the model */
     char *clocks; /* an array */
-    char *report; /* an object */
+    char *report, *hang; /* objects; NULL: none */
 };
-/* Of a joined model. `filters`: of the report; resolved. NULL: communicators only. */
-enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
-                                  const struct rs_filters *filters, struct rs_err *err);
+/* Of the model of a timeline, whose opening gets what the report knows of it. `filters`: of the report; resolved. NULL:
+ * communicators only. `hang` NULL: unknown. */
+enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_timeline *timeline, const struct rs_hang *hang,
+                                  const struct rs_inputs *in, const struct rs_filters *filters, struct rs_err *err);
 void rs_view_texts_free(struct rs_view_texts *t);
 
 /* The sentences of `report`, as the page has them. */
@@ -54,6 +56,7 @@ int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *
 struct rs_drawing {
     struct rs_model model;
     struct rs_timeline timeline;
+    struct rs_hang hang; /* of rs_drawing_find_hang() */
     char *title;
     uint32_t said; /* notes of the model that were printed */
 };
@@ -62,6 +65,9 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
                     struct rs_view_options *o);
 /* The same where there would be nothing to look at: nothing has a time, or no operation passes the filters. */
 int rs_drawing_refuse_empty(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o);
+/* Finds out whether the job hangs, whatever the filters, and prepares the timeline for it: before it is drawn, for those
+ * who look at it. */
+void rs_drawing_find_hang(struct rs_drawing *v);
 /* When it was drawn (`status` 0) or could not be: prints the notes that came up meanwhile, or that there was nothing to
  * draw; frees it. Returns the exit status. */
 int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o, int status,

@@ -80,12 +80,13 @@ enum rs_status rs_view_pair_write(const struct rs_view_pair *pair, const char *o
                                                     .rows = x->rows,
                                                     .piece = rs_reading_piece(),
                                                     .beside = i ? &timelines[0] : NULL};
-        if (status == RS_OK) status = rs_view_texts_init(&texts[i], x->model, x->inputs, x->filters, err);
         rs_timeline_init(&timelines[i], x->model, x->inputs, &options);
-        drawn.runs[i] = (struct rs_bundle_run){.timeline = &timelines[i],
-                                               .texts = {x->title, texts[i].comms, texts[i].clocks, texts[i].report},
-                                               .steps = x->steps,
-                                               .nsteps = x->nsteps};
+        if (status == RS_OK) status = rs_view_texts_init(&texts[i], &timelines[i], NULL, x->inputs, x->filters, err);
+        drawn.runs[i] = (struct rs_bundle_run){
+            .timeline = &timelines[i],
+            .texts = {.title = x->title, .comms = texts[i].comms, .clocks = texts[i].clocks, .report = texts[i].report},
+            .steps = x->steps,
+            .nsteps = x->nsteps};
     }
     align(pair, &drawn);
     if (status == RS_OK) status = write_page(&drawn, out, force, err);

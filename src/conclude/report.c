@@ -9,6 +9,7 @@
 #include "analyse/per_step_cost.h"
 #include "analyse/words.h"
 #include "base/memory.h"
+#include "base/moment.h"
 #include "conclude/chance.h"
 #include "join/ranks.h"
 
@@ -190,7 +191,11 @@ static void say_steps(struct rs_report *r)
     rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", n,
                      steps_looked_at(r));
     rs_words_ns(&s, more);
-    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].text);
+    char utc[RS_MOMENT_ROOM];
+    bool dated = rs_moment_utc(o->rows[worst].from_ns, utc, sizeof utc);
+    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 " at ", o->rows[worst].step);
+    rs_words_moment(&s, r->view.model, o->rows[worst].from_ns);
+    rs_strbuf_printf(&s, "%s%s: %s.", dated ? ", " : "", utc, o->rows[worst].text);
     say(r, &s);
 }
 
@@ -279,7 +284,7 @@ static bool say_hang(struct rs_report *r)
     uint32_t all;
     if (!count_open(r->view.model, &all)) return false;
     rs_hang_find(r->view.model, &(struct rs_filter){0}, &h);
-    bool hangs = h.findings[0].verdict > RS_VERDICT_UNKNOWN && h.findings[0].verdict != RS_VERDICT_OUTSIDE_NCCL;
+    bool hangs = rs_hang_is_found(&h) && h.findings[0].verdict != RS_VERDICT_OUTSIDE_NCCL;
     if (hangs && h.nconclusion) {
         rs_strbuf_puts(&s, h.conclusion[0]);
         rs_strbuf_puts(&s, " `ringscope hang` shows the evidence.");

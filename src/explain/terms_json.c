@@ -83,6 +83,7 @@ static const struct rs_term terms[] = {
     {"send_recv", "field", "Stages by boundaries of sends and receives."},
     /* critical */
     /* hang */
+    {"headline", "field", "The verdict in plain words, with ranks and operation."},
     {"detail", "field", "The evidence in short."},
     {"unseen_ranks", "field", "Ranks of the job without a recording."},
     {"waiting_ranks", "field", "Ranks that wait in the operation, without those that cause the hang."},

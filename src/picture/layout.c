@@ -13,6 +13,7 @@
 enum {
     LEAST_WIDTH = 300,
     TITLE_HEIGHT = 30,
+    VERDICT_HEIGHT = 17,
     RULER_HEIGHT = 20,
     OPEN_LABELS = 184, /* width of the labels' column if rows are lanes */
     MOST_LABELS = 210,
@@ -170,6 +171,8 @@ void rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows, co
 {
     *l = (struct rs_layout){.sentences = o->sentences, .nsentences = o->nsentences};
     rs_words_fit(o->title ? o->title : "", 150, l->title, sizeof(l->title));
+    const char *verdict = rows->timeline->opening.verdict;
+    if (verdict) rs_words_clean(verdict, l->verdict, sizeof(l->verdict));
     if (rows->take.fold)
         folded_headings(l, rows, o->ascii);
     else
@@ -240,7 +243,11 @@ void rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows, const str
     l->width = width_of(o);
     l->plot.w = rows->take.width;
     l->plot.x = l->width - RS_LAYOUT_MARGIN - l->plot.w;
-    l->plot.y = TITLE_HEIGHT + RULER_HEIGHT;
+    char verdict[sizeof(l->verdict)]; /* bold letters are wider */
+    rs_words_fit(l->verdict, (unsigned)((l->width - 2 * RS_LAYOUT_MARGIN) / (12 * LEGEND_WIDTH)), verdict,
+                 sizeof(verdict));
+    memcpy(l->verdict, verdict, sizeof(verdict));
+    l->plot.y = TITLE_HEIGHT + (*l->verdict ? VERDICT_HEIGHT : 0) + RULER_HEIGHT;
     l->ruler = rs_ruler_make(rows->take.from, rows->take.to, rows->take.width / 90);
     place_rows(l, rows);
     l->legend_y = l->plot.y + l->plot.h + 12;

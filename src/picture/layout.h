@@ -57,6 +57,7 @@ struct rs_layout {
     const char *const *sentences; /* of the conclusion: the caller's of the picture */
     uint32_t nsentences;
     char title[200];
+    char verdict[300]; /* of a hang; empty: none */
     char footer[400]; /* clocks, what was omitted */
 };
 

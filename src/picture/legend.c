@@ -100,5 +100,7 @@ void rs_legend_make(struct rs_layout *l, const struct rs_picture_rows *rows, uns
     for (unsigned kind = 0; kind < t->kinds.n && kind < 256; kind++)
         if (used.kinds[kind]) add(l, RS_LEGEND_KIND, (uint8_t)kind, t->kinds.rows[kind].label);
     for (unsigned what = RS_LEGEND_KIND + 1; what < RS_LEGEND_WHATS; what++)
-        if (used.whats & 1u << what) add(l, (enum rs_legend_what)what, 0, words[what]);
+        if (used.whats & 1u << what)
+            add(l, (enum rs_legend_what)what, 0,
+                what == RS_LEGEND_WAIT && t->opening.waits ? "waits for another rank" : words[what]);
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "picture/conclusion.h"
+#include "picture/hang.h"
 #include "picture/legend.h"
 #include "picture/words.h"
 
@@ -599,6 +600,7 @@ static void paint(struct brush *b, const struct rs_relations *relations)
         brush_row(b, &b->rows->rows[i], i & 1 ? b->theme->row : b->theme->background);
     brush_relations(b, relations);
     brush_frame(b);
+    rs_hang_paint(b->canvas, b->layout, b->rows, b->theme);
     rs_conclusion_paint(b->canvas, b->layout, b->theme);
 }
 

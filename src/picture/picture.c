@@ -36,6 +36,10 @@ static struct rs_picture_take take_of(const struct rs_timeline *t, const struct 
         .from = o->has_span ? o->from : t->focus_from,
         .to = o->has_span ? o->to : t->focus_to,
     };
+    if (!o->has_span && t->opening.verdict) { /* a hang: the end of the run */
+        take.from = t->opening.from;
+        take.to = t->opening.to;
+    }
     if (take.from == INT64_MAX) take.from--;
     if (take.to <= take.from) take.to = take.from + 1;
     return take;

@@ -115,7 +115,8 @@ static int by_first(const void *a, const void *b)
 
 static void picture_row_free(struct rs_picture_row *row);
 
-/* Drops GPUs beyond take.most: keeps those that waited most, and some of those that were last most often. */
+/* Drops GPUs beyond take.most: keeps those that waited most, and some of those that are to blame for a hang or were last
+ * most often. */
 static void limit_rows(struct rs_picture_rows *r)
 {
     if (r->take.most == 0 || r->n <= r->take.most) return;
@@ -126,6 +127,7 @@ static void limit_rows(struct rs_picture_rows *r)
         units[n - 1].n++;
         units[n - 1].wait = rs_time_plus(units[n - 1].wait, r->rows[i].wait);
         units[n - 1].last += r->rows[i].last;
+        if (rs_opening_mark(&r->timeline->opening, r->rows[i].unit)) units[n - 1].last = UINT32_MAX >> 1;
     }
     uint32_t room = r->take.most, kept = 0;
     /* The rank that others wait for waits least itself: a few places are reserved for those. */

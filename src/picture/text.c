@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "picture/conclusion.h"
+#include "picture/hang.h"
 #include "picture/palette.h"
 #include "picture/words.h"
 
@@ -14,6 +15,7 @@ enum {
     MOST_LABELS = 28,
     SUMS = 15, /* columns after the cells: how long a GPU waited, how often it was the last */
     LEAST_WIDTH_WITH_SUMS = 72,
+    RED = 196, /* of the 256 colours */
 };
 
 struct page {
@@ -185,14 +187,41 @@ static void put_sums(struct page *p, const struct rs_picture_row *row)
     rs_strbuf_printf(&p->out, "%8s %5s", waited, last);
 }
 
-static void put_row(struct page *p, const struct rs_picture_row *row)
+/* A mark over the cells of its row. */
+struct over {
+    char text[200];
+    unsigned at, columns; /* cells; columns 0: none */
+};
+
+static struct over mark_over(const struct page *p, uint32_t i)
 {
+    struct over over = {.columns = 0};
+    const struct rs_row_mark *mark = rs_hang_mark_of(p->rows, i);
+    const struct rs_picture_take *take = &p->rows->take;
+    if (!mark || mark->from > take->to) return over;
+    over.columns = rs_words_fit(mark->text, take->width, over.text, sizeof(over.text));
+    if (p->o->ascii) {
+        make_ascii(over.text);
+        over.columns = (unsigned)strlen(over.text);
+    }
+    double at = (double)(mark->from - take->from) * rs_picture_scale(take) + 2;
+    over.at = at < 0 ? 0 : at + over.columns > take->width ? take->width - over.columns : (unsigned)at;
+    return over;
+}
+
+static void put_row(struct page *p, uint32_t i)
+{
+    const struct rs_picture_row *row = &p->rows->rows[i];
+    const struct over over = mark_over(p, i);
     char label[200];
     rs_picture_row_label(p->rows, row, label, sizeof(label));
     put_label(p, label);
     rs_strbuf_puts(&p->out, p->o->ascii ? "|" : "│");
     for (unsigned x = 0; x < p->rows->take.width; x++) {
-        if (row->upper.width > 0 && row->upper.kind[x])
+        if (over.columns && x >= over.at && x < over.at + over.columns) {
+            put_colour(p, RED);
+            if (x == over.at) rs_strbuf_puts(&p->out, over.text);
+        } else if (row->upper.width > 0 && row->upper.kind[x])
             put_cell(p, &row->upper, x);
         else if (row->lower.width > 0 && row->lower.kind[x])
             put_cell(p, &row->lower, x);
@@ -316,12 +345,15 @@ static void put_conclusion(struct page *p)
 static void put_all(struct page *p)
 {
     put_line(p, p->layout->title);
+    put_colour(p, *p->layout->verdict ? RED : 0);
+    put_line(p, p->layout->verdict);
+    put_colour(p, 0);
     put_ruler(p);
     uint32_t heading = 0;
     for (uint32_t i = 0; i < p->rows->n; i++) {
         if (heading < p->layout->nheadings && p->layout->headings[heading].before == i)
             put_line(p, p->layout->headings[heading++].text);
-        put_row(p, &p->rows->rows[i]);
+        put_row(p, i);
     }
     put_legend(p);
     put_footer(p);

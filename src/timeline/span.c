@@ -32,6 +32,8 @@ int64_t rs_proc_heard(const struct rs_timeline *t, uint32_t proc)
 {
     const struct rs_proc *p = &t->model->procs[proc];
     int64_t heard = p->end > p->last ? p->end : p->last, end = t->begin + t->span;
+    /* A dump does not record when it was made: what it calls pending in a job that hangs was so until the end. */
+    if (t->opening.verdict && rs_tool_has(p->tool, RS_CAP_DUMP)) return end;
     return heard == RS_TIME_NONE || heard > end || heard < t->begin ? end : heard;
 }
 

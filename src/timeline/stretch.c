@@ -36,6 +36,13 @@ bool rs_stretch_of(const struct rs_timeline *t, uint32_t part, struct rs_stretch
     }
     if (s->from == RS_TIME_NONE) return false;
     s->to = s->from;
+    if (t->opening.waits && t->opening.waits[part]) { /* it never ended: it was given up, or the recording ended */
+        int64_t heard = rs_proc_heard(t, m->members[p->member[part]].proc);
+        s->to = p->before[part] != RS_TIME_NONE && p->before[part] < heard ? p->before[part] : heard;
+        if (s->to < s->from) s->to = s->from;
+        s->flags |= RS_BAR_OPEN;
+        return true;
+    }
     int64_t least = p->end[part] != RS_TIME_NONE ? p->end[part] : p->after[part];
     if (least != RS_TIME_NONE && least > s->to) s->to = least;
     switch (rs_part_ending(m, part)) {
@@ -73,6 +80,7 @@ int64_t rs_stretch_wait(const struct rs_timeline *t, uint32_t part)
 {
     const struct rs_model *m = t->model;
     struct rs_stretch s;
+    if (t->opening.waits && t->opening.waits[part]) return rs_stretch_of(t, part, &s) ? rs_time_minus(s.to, s.from) : 0;
     if (is_still_waiting(t, part) && rs_stretch_of(t, part, &s) && !(s.flags & RS_BAR_START_UNKNOWN))
         return rs_time_minus(s.to, s.from);
     if (!is_clocked(m, part)) return 0;

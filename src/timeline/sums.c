@@ -7,17 +7,6 @@
 #include "join/op_facts.h"
 #include "join/waits.h"
 
-/* The sum of the GPU that a part ran on; NULL: filtered out. */
-static struct rs_timeline_sum *sum_of(const struct rs_timeline *t, struct rs_timeline_sum *sums, uint32_t part)
-{
-    uint32_t group = t->group_of_member[t->model->parts.member[part]];
-    while (group < t->ngroups && t->groups[group].level != RS_GROUP_RANK) {
-        uint32_t parent = t->groups[group].parent;
-        group = parent < group ? parent : RS_NONE; /* a parent precedes its children: no cycle */
-    }
-    return group < t->ngroups ? &sums[group] : NULL;
-}
-
 static void add(const struct rs_timeline *t, struct rs_timeline_sum *sums, uint32_t op, int64_t from, int64_t to)
 {
     const struct rs_model *m = t->model;
@@ -25,7 +14,8 @@ static void add(const struct rs_timeline *t, struct rs_timeline_sum *sums, uint3
     int64_t shortest = rs_op_shortest(m, op), least = rs_op_least(m, op);
     struct rs_op_rank rank;
     for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) {
-        struct rs_timeline_sum *sum = sum_of(t, sums, rank.part);
+        uint32_t group = rs_timeline_rank_of(t, m->parts.member[rank.part]);
+        struct rs_timeline_sum *sum = group != RS_NONE ? &sums[group] : NULL;
         int64_t wait = rs_op_rank_wait(m, &rank, shortest), start = rs_time_minus(rank.start, t->begin);
         int64_t end = rank.end != RS_TIME_NONE ? rs_time_minus(rank.end, t->begin) : start;
         if (!sum || rank.start == RS_TIME_NONE || start >= to || end < from) continue;

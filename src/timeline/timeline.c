@@ -222,5 +222,16 @@ void rs_timeline_free(struct rs_timeline *t)
     free(t->bar_of_part);
     free(t->flags);
     free(t->group_of_member);
+    rs_opening_free(&t->opening);
     *t = (struct rs_timeline){0};
+}
+
+uint32_t rs_timeline_rank_of(const struct rs_timeline *t, uint32_t member)
+{
+    uint32_t group = member != RS_NONE ? t->group_of_member[member] : RS_NONE;
+    while (group < t->ngroups && t->groups[group].level != RS_GROUP_RANK) {
+        uint32_t parent = t->groups[group].parent;
+        group = parent < group ? parent : RS_NONE; /* a parent precedes its children: no cycle */
+    }
+    return group < t->ngroups ? group : RS_NONE;
 }

@@ -16,6 +16,7 @@
 #include "model/filter.h"
 #include "timeline/bars.h"
 #include "timeline/kinds.h"
+#include "timeline/opening.h"
 #include "trace/inputs.h"
 
 enum rs_group_level { RS_GROUP_HOST, RS_GROUP_PROCESS, RS_GROUP_RANK, RS_GROUP_COMM };
@@ -67,6 +68,7 @@ struct rs_timeline {
     struct rs_timeline_flag *flags; /* by time */
     uint32_t nflags;
     uint32_t *group_of_member; /* by member of the model: its communicator's group; RS_NONE: filtered out */
+    struct rs_opening opening; /* empty unless the caller fills it in, before the first bars are made */
     struct rs_timeline_index *index; /* lookups while it is filled (timeline/index.h) */
 };
 
@@ -87,5 +89,8 @@ enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, bool whole,
 enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
                                    struct rs_err *err);
 void rs_timeline_free(struct rs_timeline *t);
+
+/* The group of the GPU that a member of the model runs on; RS_NONE: it is not drawn. */
+uint32_t rs_timeline_rank_of(const struct rs_timeline *t, uint32_t member);
 
 #endif

@@ -81,13 +81,20 @@ void rs_overview_free(struct rs_overview *o, size_t n)
     *o = (struct rs_overview){0};
 }
 
-double rs_recorder_share(struct rs_source *source, const struct rs_summary *summary)
+double rs_recorder_ns(struct rs_source *source, const struct rs_summary *summary, int64_t *span_ns)
 {
     const struct rs_status_block *st = &source->recording->header.status;
-    int64_t end = rs_source_end_ns(source), span;
-    span = (summary->to_ns > end ? summary->to_ns : end) - rs_source_begin_ns(source);
-    if (span <= 0 || !st->callback_cost_ps) return -1;
+    int64_t end = rs_source_end_ns(source);
+    *span_ns = (summary->to_ns > end ? summary->to_ns : end) - rs_source_begin_ns(source);
+    if (*span_ns <= 0 || !st->callback_cost_ps) return -1;
     double callbacks =
         (double)(summary->callbacks + rs_recording_lost(source->recording)) * st->callback_cost_ps * 1e-3;
-    return (callbacks + (double)st->sealer_cpu_ns) / (double)span;
+    return callbacks + (double)st->sealer_cpu_ns;
+}
+
+double rs_recorder_share(struct rs_source *source, const struct rs_summary *summary)
+{
+    int64_t span;
+    double ns = rs_recorder_ns(source, summary, &span);
+    return ns < 0 ? -1 : ns / (double)span;
 }

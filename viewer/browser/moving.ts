@@ -48,7 +48,7 @@ export async function moving({ browser, page }: Context): Promise<void> {
     const spot = await spotOf(tab, L.Ops, 4);
     await tab.mouse.move(spot.x, spot.y);
     expect(
-        await comes(tab, async () => (await text(tab, ".tooltip")).includes("clock error")),
+        await comes(tab, async () => (await text(tab, ".tooltip")).includes("duration")),
         "a tooltip with the facts of a bar",
     );
     await tab.mouse.click(spot.x, spot.y);

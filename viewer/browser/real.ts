@@ -1,15 +1,11 @@
-// Pages and servers of the built program: RINGSCOPE names it (../build/ringscope). Without it these topics are
-// passed over.
+// Pages and servers of the built program (program.ts).
 
-import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { open } from "../dev/chromium";
-import { isBrightest, close, comes, expect, note, selectedOf, settle, text, type Context, type Topic } from "./check";
-
-const PROGRAM = process.env.RINGSCOPE ?? "../build/ringscope";
-const DATA = "../tests/data";
+import { isBrightest, close, comes, expect, selectedOf, settle, text, type Context, type Topic } from "./check";
+import { DATA, PROGRAM, programIsThere, run } from "./program";
 
 /** What is to be seen of each: kinds of rows, and words in the panels. */
 const RUNS: { name: string; inputs: string[]; ranks: number; rows: RegExp; relations: boolean }[] = [
@@ -24,14 +20,6 @@ const RUNS: { name: string; inputs: string[]; ranks: number; rows: RegExp; relat
     { name: "ring4", inputs: [`${DATA}/example/ring4`], ranks: 4, rows: /operations/, relations: true },
     { name: "flight", inputs: [`${DATA}/flight/ddp4`], ranks: 4, rows: /./, relations: false },
 ];
-
-function run(args: string[]): Promise<{ ok: boolean; said: string }> {
-    return new Promise((resolve) =>
-        execFile(PROGRAM, args, { timeout: 120_000 }, (error, _, stderr) =>
-            resolve({ ok: !error, said: stderr.trim().split("\n").pop() ?? "" }),
-        ),
-    );
-}
 
 /** A topic for each recording, under its name. */
 export const RECORDINGS: Record<string, Topic> = Object.fromEntries(
@@ -48,12 +36,6 @@ export async function made({ browser, folder }: Context): Promise<void> {
     if (!(await programIsThere())) return;
     await slowRank(browser, folder);
     await serve(browser, folder);
-}
-
-async function programIsThere(): Promise<boolean> {
-    const there = existsSync(PROGRAM) && (await run(["view", "--help"])).ok;
-    if (!there) note(`passed over: no ${PROGRAM} that has the command view`);
-    return there;
 }
 
 async function look(browser: Browser, folder: string, recorded: (typeof RUNS)[number]): Promise<void> {

@@ -8,6 +8,7 @@ import { chromiumPath, launch } from "../dev/chromium";
 import { writePage } from "../dev/page";
 import { address } from "./address";
 import { expect, note, reporting, Results, type Context, type Topic } from "./check";
+import { first } from "./first";
 import { keyboard } from "./keyboard";
 import { moving } from "./moving";
 import { panels } from "./panels";
@@ -28,6 +29,7 @@ const TOPICS: Record<string, Topic> = {
     moving,
     ...RECORDINGS,
     made,
+    first,
     picture,
     address,
     served,

@@ -1,6 +1,7 @@
 // What hurt those who tried the page first, as far as only a browser shows it.
 
 import { open } from "../dev/chromium";
+import { NAMES_WIDTH, RULER_HEIGHT } from "../src/timeline/geometry";
 import { close, comes, expect, settle, type Context } from "./check";
 
 export async function tried({ browser, page }: Context): Promise<void> {
@@ -42,8 +43,8 @@ export async function tried({ browser, page }: Context): Promise<void> {
     );
     const first = rows.find(([, , lanes]) => lanes! > 0)!;
     let shown = false;
-    for (let x = 260; x < box.width - 20 && !shown; x += 7) {
-        await tab.mouse.move(box.x + x, box.y + 32 + first[0]! + first[1]! / 2);
+    for (let x = NAMES_WIDTH + 30; x < box.width - 20 && !shown; x += 7) {
+        await tab.mouse.move(box.x + x, box.y + RULER_HEIGHT + first[0]! + first[1]! / 2);
         shown = await tab.evaluate(() => window.ringscope!.session.hover.value !== null);
     }
     expect(

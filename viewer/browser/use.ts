@@ -2,6 +2,7 @@
 
 import type { Browser, Page } from "playwright-core";
 import { open } from "../dev/chromium";
+import { NAMES_WIDTH } from "../src/timeline/geometry";
 import { close, comes, expect, settle, text, viewOf, type Context } from "./check";
 
 export async function use({ browser, page }: Context): Promise<void> {
@@ -39,7 +40,7 @@ export async function use({ browser, page }: Context): Promise<void> {
     await tab.mouse.up();
     const span = await tab.evaluate(() => window.ringscope!.session.span.value);
     const view = await viewOf(tab);
-    const wanted = (100 / (box.width - 230)) * (view.t1 - view.t0);
+    const wanted = (100 / (box.width - NAMES_WIDTH)) * (view.t1 - view.t0);
     expect(span?.ruler === true && Math.abs(span.t1 - span.t0 - wanted) < wanted / 50, "a drag on the ruler measures");
     await tab.keyboard.press("Shift+M");
     expect(await comes(tab, () => tab.evaluate(() => location.hash.includes("marks="))), "a mark is in the address");

@@ -116,7 +116,14 @@ describe("the pointer", () => {
         geometry.update();
         canvas = new Canvas();
         const overlay = { mouseX: -1 } as Overlay;
-        new Input(session, geometry, overlay, canvas as unknown as HTMLCanvasElement, () => {});
+        new Input(
+            session,
+            geometry,
+            overlay,
+            canvas as unknown as HTMLCanvasElement,
+            () => {},
+            () => undefined,
+        );
         putBars(trace, L.Compute, BARS);
         // Flags of communicators come before bars: none here.
         (trace.bundle.flags.time as Float64Array).fill(1e12);

@@ -16,6 +16,15 @@ export interface Groups {
     laneTo: Numbers;
     /** Error of its clock against the others in ns; NaN: not known, or not comparable. */
     error: Numbers;
+    /** Of ranks, in the whole run without its start-up; NaN: not known. */
+    figures: Figures;
+}
+
+/** What its own lateness cost the others (ns), how long it waited for the last rank (ns), and how often it was that. */
+export interface Figures {
+    late: Numbers;
+    waited: Numbers;
+    last: Numbers;
 }
 
 export const enum Level {

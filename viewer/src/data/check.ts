@@ -57,6 +57,8 @@ export function checkPlaces(groups: Groups, lanes: Lanes, members: Members, meta
         if (groups.parent[g] !== NONE && groups.parent[g]! >= g)
             throw new FormatError(`group ${g} comes before its parent`);
     }
+    for (const mark of meta.marks ?? [])
+        if (!(mark.group < groups.count)) throw new FormatError("a mark is of a group that is not there");
     for (let lane = 0; lane < lanes.count; lane++)
         if (lanes.group[lane]! >= groups.count || lanes.kind[lane]! >= meta.rows.length)
             throw new FormatError(`lane ${lane} is of a group or kind that is not there`);

@@ -89,7 +89,37 @@ export interface Report {
     network?: NetworkRow[];
     /** What is left out of the report: the start-up. null: nothing. */
     steps?: { left_out?: string | null };
+    /** Who is late persistently, the most important first; `named`: in the conclusion. */
+    findings?: { ranks?: number[]; named?: boolean }[];
     conclusion?: string[];
+}
+
+/** One independent cause of a hang. */
+export interface Culprit {
+    ranks: (number | null)[];
+    verdict: string;
+    headline?: string;
+    suspected: boolean;
+    evidence: string | null;
+    advice: string | null;
+    /** Of the program, innermost first: "train.py:16 step". */
+    frames: string[];
+}
+
+export interface Hang {
+    verdict: string;
+    headline?: string;
+    culprits?: Culprit[];
+    conclusion?: string[];
+}
+
+/** What is written at the row of a rank that is to blame for a hang, from its last sign on. */
+export interface RowMark {
+    group: number;
+    text: string;
+    from_ns: number;
+    /** Index into `culprits` of the hang; not there: the verdict names no rank. */
+    culprit?: number;
 }
 
 export interface Clock {
@@ -117,14 +147,18 @@ export interface Meta {
     title: string;
     /** Wall time of t = 0, in ns since 1970, as a string: it exceeds 2^53. */
     begin_ns: string;
-    /** Where the operations lie: what the page opens on. */
+    /** Where the operations lie: without start-up. */
     focus_ns?: [number, number];
+    /** What the page opens on: typical steps, or the end of a run that hangs. Not there: `focus_ns`. */
+    open_ns?: [number, number];
+    marks?: RowMark[];
     kinds: Kind[];
     rows: RowKind[];
     arguments?: Record<string, Argument>;
     comms: Comm[];
     clocks: Clock[];
     report: Report;
+    hang?: Hang;
     /** Of two runs: each, what the comparison says, and the report of each. */
     runs?: Run[];
     comparison?: string[];

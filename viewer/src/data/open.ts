@@ -104,6 +104,8 @@ async function readSection(source: Source, sections: Map<string, Section>, name:
     return section.coding === Coding.Zstd ? unzstd(stored, section.size) : stored;
 }
 
+const unknown = (t: Table): Float32Array => new Float32Array(t.rows).fill(NaN);
+
 function groupsOf(t: Table): Groups {
     return {
         count: t.rows,
@@ -112,7 +114,12 @@ function groupsOf(t: Table): Groups {
         label: t.need("label"),
         laneFrom: t.need("lane_from"),
         laneTo: t.need("lane_to"),
-        error: t.find("error") ?? new Float32Array(t.rows).fill(NaN),
+        error: t.find("error") ?? unknown(t),
+        figures: {
+            late: t.find("late") ?? unknown(t),
+            waited: t.find("waited") ?? unknown(t),
+            last: t.find("last") ?? unknown(t),
+        },
     };
 }
 

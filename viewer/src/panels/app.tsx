@@ -5,6 +5,7 @@ import type { PanelId, Session } from "../state/session";
 import { Timeline } from "../timeline/timeline";
 import { Header } from "./bar";
 import { Communicators } from "./comms";
+import { CounterTracks } from "./counters";
 import { Details } from "./details";
 import { Finder } from "./finder";
 import { HeatMap } from "./heatmap";
@@ -45,6 +46,7 @@ export function App({ session, onTimeline }: { session: Session; onTimeline: (ti
             <main>
                 <div class="left">
                     <Minimap session={session} />
+                    <CounterTracks session={session} />
                     <div class="timeline" ref={host} />
                 </div>
                 <Panel session={session} />

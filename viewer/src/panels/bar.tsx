@@ -22,6 +22,13 @@ export function Header({ session }: { session: Session }) {
                 >
                     all relations
                 </button>
+                <button
+                    aria-pressed={session.counters.value}
+                    title="bytes in flight, lateness and bus bandwidth over time (B)"
+                    onClick={() => (session.counters.value = !session.counters.value)}
+                >
+                    counters
+                </button>
                 <button title="find a row (Ctrl+P)" onClick={() => (session.finder.value = true)}>
                     find row
                 </button>

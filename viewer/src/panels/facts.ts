@@ -6,6 +6,7 @@ import { type Row } from "../scene/layout";
 import { BarFlag, NONE, OpFlag } from "../data/layout";
 import type { Bar, Trace } from "../data/trace";
 import { Level } from "../data/bundle";
+import { figuresOf } from "./figures";
 import { argument, bandwidth, bytes, count, duration, hex, moment, waited } from "./words";
 
 export type Fact = [string, string];
@@ -104,6 +105,7 @@ export function factsOfRow(trace: Trace, row: Row): Fact[] {
     }
     for (const [kind, n] of kinds) if (n > 0) facts.push([meta.rows[kind]?.label ?? "?", `${count(n)} bars`]);
     if (bars === 0) facts.push(["bars", "none"]);
+    facts.push(...figuresOf(bundle, row.group));
     facts.push(["clock error", clockError(trace, row.group)]);
     return facts;
 }

@@ -1,7 +1,8 @@
 // What is drawn how: colours of the kinds, shades, signs and lines. The swatches are made as the timeline draws.
 
 import type { Session } from "../state/session";
-import { css, kindColours, mix, rgb, WAIT_STRENGTH, type Theme } from "../scene/palette";
+import { css, kindColours, mix, OUTSIDE_STRENGTH, rgb, WAIT_STRENGTH, type Theme } from "../scene/palette";
+import { IDLE, OUTSIDE } from "../timeline/outside";
 
 /** Kinds of one row that are listed; a job may have a hundred functions. */
 const MOST = 40;
@@ -62,6 +63,10 @@ function Signs({ theme }: { theme: Theme }) {
         [hatched("#d0021b"), "hatched red: callbacks were lost"],
         [hatched("#8a8f98"), "hatched grey: not recorded"],
         [
+            css(mix(rgb(theme.background), rgb(theme.grid), OUTSIDE_STRENGTH)),
+            `light grey between operations: ${OUTSIDE[0]}; where the GPU's kernels were recorded: ${IDLE[0]}`,
+        ],
+        [
             `linear-gradient(90deg, ${pale}, ${full}, ${pale})`,
             "paler: many short bars that cover the pixel only in part",
         ],
@@ -79,6 +84,12 @@ function Signs({ theme }: { theme: Theme }) {
                     <path d="M0 0h8L0 9z" fill={theme.sameOp} />
                 </svg>{" "}
                 corner: last rank to arrive, beyond the clock error
+            </li>
+            <li>
+                <svg class="swatch wide" viewBox="0 0 40 12" aria-hidden="true">
+                    <rect x="1" y="1" width="38" height="10" fill="none" stroke={theme.sameOp} stroke-width="1.5" />
+                </svg>{" "}
+                red frame: a rank that is to blame for a hang, from its last sign on
             </li>
             <li>
                 <svg class="swatch wide" viewBox="0 0 40 12" aria-hidden="true">

@@ -5,7 +5,8 @@ import type { Session } from "../state/session";
 import { NAMES_WIDTH } from "../timeline/geometry";
 import { drawMinimap, grip } from "../timeline/minimap";
 import { ColourTable } from "../scene/palette";
-import { LEAST_NS, panBy, zoomAbout } from "../scene/view";
+import { hangs } from "../scene/opening";
+import { LEAST_NS, panBy, zoomAbout, type View } from "../scene/view";
 import { duration } from "./words";
 
 const HEIGHT = 36; // CSS pixels
@@ -16,6 +17,22 @@ interface Drag {
     t0: number;
     t1: number;
     looked: boolean; // a part of it was noted for Backspace
+}
+
+/** From typical steps to all of the run and back. */
+function Whole({ session }: { session: Session }) {
+    const [now, whole, first] = [session.view.value, session.wholeView(), session.openingView()];
+    const same = (a: View, b: View): boolean => a.t0 === b.t0 && a.t1 === b.t1;
+    if (same(whole, first) && same(now, whole)) return null;
+    const back = same(now, whole);
+    return (
+        <button
+            title={back ? "what the page opened on (T)" : "all operations of the run (0)"}
+            onClick={() => session.look(back ? first : whole)}
+        >
+            {back ? (hangs(session.trace.bundle) ? "the end" : "typical steps") : "whole run"}
+        </button>
+    );
 }
 
 export function Minimap({ session }: { session: Session }) {
@@ -85,6 +102,7 @@ export function Minimap({ session }: { session: Session }) {
         <div class="minimap" style={{ paddingLeft: `${NAMES_WIDTH}px` }}>
             <span class="of-run" style={{ width: `${NAMES_WIDTH - 16}px` }}>
                 {duration(Math.min(view.t1, span) - Math.max(0, view.t0))} of {duration(span)}
+                <Whole session={session} />
             </span>
             <div
                 ref={box}

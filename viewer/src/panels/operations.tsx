@@ -18,10 +18,17 @@ const COLUMNS: { key: Key; label: string }[] = [
     { key: "bytes", label: "size" },
     { key: "ranks", label: "ranks" },
     { key: "lastRank", label: "last" },
-    { key: "longestWait", label: "longest wait" },
+    { key: "longestWait", label: "wait" },
     { key: "transfer", label: "transfer" },
     { key: "busbw", label: "busbw" },
 ];
+
+/** What a short heading means. */
+const HINTS: Partial<Record<Key, string>> = {
+    lastRank: "the rank that was last to arrive",
+    longestWait: "the longest wait of a rank",
+    busbw: "bus bandwidth",
+};
 
 /**
  * Operations whose name contains every word or matches every "/expression/", or that match a comparison: `wait>1ms` (the
@@ -140,7 +147,7 @@ export function Operations({ session }: { session: Session }) {
                     <button
                         key={key}
                         aria-pressed={sort.key === key}
-                        title={key === "lastRank" ? "sort by the rank that was last to arrive" : `sort by ${label}`}
+                        title={`sort by ${HINTS[key] ?? label}`}
                         onClick={() =>
                             setSort({ key, down: sort.key === key ? !sort.down : key !== "first" && key !== "func" })
                         }

@@ -4,7 +4,9 @@ import { useMemo } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Straggler } from "../data/meta";
 import type { Session } from "../state/session";
+import { hangs } from "../scene/opening";
 import { Comparison, OtherConclusion, ReplayHint } from "./runs";
+import { Verdict } from "./verdict";
 import { worstBar, worstOps } from "./worst";
 import { bytes, count, duration, utc, waited } from "./words";
 
@@ -19,8 +21,12 @@ export function ReportPanel({ session }: { session: Session }) {
     const zero = utc(meta.begin_ns);
     const notes = meta.notes?.length ?? 0;
     const paired = session.runs.list.length > 1;
+    // The verdict above says more than the sentence in the report.
+    const said = hangs(session.trace.bundle) ? (meta.hang?.conclusion?.[0] ?? "") : "";
+    const conclusion = (report.conclusion ?? []).filter((line) => said === "" || !line.startsWith(said));
     return (
         <div class="report">
+            <Verdict session={session} />
             <h2 dir="auto">{meta.title}</h2>
             <p class="hint">
                 {count(operations)} {operations === 1 ? "operation" : "operations"}
@@ -29,10 +35,10 @@ export function ReportPanel({ session }: { session: Session }) {
             </p>
             {report.steps?.left_out ? <p class="hint">{report.steps.left_out}</p> : null}
             <Comparison session={session} />
-            {paired && report.conclusion?.length ? (
+            {paired && conclusion.length > 0 ? (
                 <h3 dir="auto">conclusion of the upper run: {session.runs.list[0]!.title}</h3>
             ) : null}
-            {(report.conclusion ?? []).map((sentence, i) => (
+            {conclusion.map((sentence, i) => (
                 <div key={i}>
                     <p class={paired ? "" : "conclusion"} dir="auto">
                         {sentence}

@@ -41,6 +41,7 @@ export interface LayoutOptions {
     open: Set<number>; // groups
     pinned: number[]; // lanes
     only: Set<number> | null; // groups of Level.Rank to show, in their order; null: all
+    order?: number[] | null; // all of them in another order than their own
     hiddenLanes?: Set<number>;
     hiddenGroups?: Set<number>;
     rowHeight?: number;
@@ -186,9 +187,11 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         laneRows(rest);
     };
     // Chosen ranks come in the order they were chosen in, without headings: host and process are named beside them.
-    if (options.only)
-        for (const g of options.only) visit(g, 0, -1, above(bundle, g), threadsOf(bundle, g, children, own));
-    else for (let g = 0; g < groups.count; g++) if (groups.parent[g] === NONE) visit(g, 0, -1, [], []);
+    const chosen = options.only ?? options.order;
+    for (const g of chosen ?? []) visit(g, 0, -1, above(bundle, g), threadsOf(bundle, g, children, own));
+    // What has no rank comes behind them.
+    for (let g = 0; g < groups.count && !options.only; g++)
+        if (groups.parent[g] === NONE && !(chosen && hasRank(bundle, g))) visit(g, 0, -1, [], []);
     const pinned = pinnedRows(bundle, options.pinned);
     const pinnedHeight = pinned.reduce((sum, row) => sum + row.height, 0);
     return { pinned, pinnedHeight, rows, height: y, rowOfLane, standsFor, rowOfGroup };
@@ -282,6 +285,13 @@ function ownLanes(bundle: Bundle): number[][] {
 function threadsOf(bundle: Bundle, rank: number, children: number[][], own: number[][]): number[] {
     const process = bundle.groups.parent[rank]!;
     return process !== NONE && children[process]!.length === 1 ? own[process]! : [];
+}
+
+/** Whether there is a rank below a root: its groups follow it. */
+function hasRank({ groups }: Bundle, root: number): boolean {
+    for (let g = root; g < groups.count && (g === root || groups.parent[g] !== NONE); g++)
+        if (groups.level[g] === Level.Rank) return true;
+    return false;
 }
 
 /** The groups above a group, the highest first. */

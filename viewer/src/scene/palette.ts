@@ -142,11 +142,15 @@ export const LEVELS = 32;
 /** How strong the colour of a wait is against the background. */
 export const WAIT_STRENGTH = 0.42;
 
+/** Of what is between bars: to be seen, and never taken for one. */
+export const OUTSIDE_STRENGTH = 0.5;
+
 export class ColourTable {
     /** (kind + 1) * LEVELS + level, for full bars and for waiting ones, on plain and on striped rows. */
     readonly full: [Uint32Array, Uint32Array];
     readonly wait: [Uint32Array, Uint32Array];
     readonly background: [number, number];
+    readonly outside: [number, number];
     readonly edge: number;
     readonly lost: number;
     readonly notRecorded: number;
@@ -176,6 +180,8 @@ export class ColourTable {
         this.full = [table(grounds[0], 1), table(grounds[1], 1)];
         this.wait = [table(grounds[0], WAIT_STRENGTH), table(grounds[1], WAIT_STRENGTH)];
         this.background = [pack(grounds[0]), pack(grounds[1])];
+        const faint = (ground: Rgb): number => pack(mix(ground, rgb(theme.grid), OUTSIDE_STRENGTH));
+        this.outside = [faint(grounds[0]), faint(grounds[1])];
         this.edge = pack(rgb(theme.background));
         this.lost = pack(rgb(NAMED.lost!));
         this.notRecorded = pack(rgb(NAMED["not-recorded"]!));

@@ -1,6 +1,7 @@
 // The current view in the URL: time window, selection, panel, rows, so that a link to it can be shared. Only what differs
 // from how the page opens is written.
 
+import { FIGURES, type Sort } from "../scene/opening";
 import type { View } from "../scene/view";
 import { readMarks, writeMarks, type Mark } from "./marks";
 
@@ -14,12 +15,14 @@ export interface Place {
     hiddenLanes?: number[];
     hiddenGroups?: number[];
     only?: number[]; // groups of the ranks that are shown, in this order
+    sort?: Sort;
     marks?: Mark[];
     name?: string; // only bars of that name stand out
     relations?: "all";
     theme?: "light" | "dark";
     query?: string;
     scroll?: number;
+    counters?: boolean;
     filter?: string; // of the table of operations
     saved?: string[]; // filters that are kept
     align?: number; // the step at which two runs are aligned
@@ -38,11 +41,13 @@ export function writeHash(place: Place): string {
     if (place.hiddenLanes?.length) put("hide", place.hiddenLanes.join("."));
     if (place.hiddenGroups?.length) put("hideg", place.hiddenGroups.join("."));
     if (place.only?.length) put("only", place.only.join("."));
+    if (place.sort) put("sort", place.sort);
     if (place.marks?.length) put("marks", writeMarks(place.marks));
     if (place.name) put("name", place.name);
     if (place.relations) put("rel", place.relations);
     if (place.theme) put("theme", place.theme);
     if (place.query) put("q", place.query);
+    if (place.counters) put("counters", "1");
     if (place.filter) put("f", place.filter);
     for (const filter of place.saved ?? []) put("saved", filter);
     if (place.align !== undefined) put("align", String(place.align));
@@ -88,6 +93,9 @@ export function readHash(hash: string): Place {
             case "only":
                 place.only = numbers(value);
                 break;
+            case "sort":
+                if (value === "rank" || FIGURES.some((figure) => figure.id === value)) place.sort = value as Sort;
+                break;
             case "marks": {
                 const marks = readMarks(value);
                 if (marks.length > 0) place.marks = marks;
@@ -104,6 +112,9 @@ export function readHash(hash: string): Place {
                 break;
             case "q":
                 place.query = value.slice(0, 1000);
+                break;
+            case "counters":
+                place.counters = value === "1";
                 break;
             case "f":
                 place.filter = value.slice(0, 1000);

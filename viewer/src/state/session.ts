@@ -7,6 +7,7 @@ import { NONE } from "../data/layout";
 import type { Bar, Related, Trace } from "../data/trace";
 import { groupAbove } from "../data/groups";
 import { firstOpen, layoutRows, rowHeightFor, type Row } from "../scene/layout";
+import { culprits, firstSort, openingView, operationsView, sortedRanks, type Sort } from "../scene/opening";
 import { DARK, LIGHT } from "../scene/palette";
 import { Runs } from "../scene/runs";
 import { clampView, fitView, History, type View } from "../scene/view";
@@ -89,6 +90,8 @@ export class Session {
     readonly pinned = signal<number[]>([]);
     /** Ranks that are shown, in this order; null: all, as they are. */
     readonly only = signal<Set<number> | null>(null);
+    /** The order of the ranks. */
+    readonly sort = signal<Sort>("rank");
     readonly hiddenLanes = signal<Set<number>>(new Set());
     readonly hiddenGroups = signal<Set<number>>(new Set());
     readonly marks = signal<Mark[]>([]);
@@ -109,6 +112,8 @@ export class Session {
     readonly help = signal(false);
     readonly query = signal("");
     readonly hits = signal<Hits>(NO_HITS);
+    /** Tracks of counters above the rows. */
+    readonly counters = signal(false);
     /** Of the table of operations. */
     readonly filter = signal("");
     /** Filters that are kept. */
@@ -129,6 +134,9 @@ export class Session {
     readonly kindsThere: number[];
     private readonly choices = new Choices((error) => (this.error.value = String(error)));
     private readonly firstOpened: Set<number>;
+    private readonly firstSort: Sort;
+    /** The rank to blame, whose row is in sight when the page opens; NONE: none, or an address says where to look. */
+    firstRow: number;
     private hashTimer = 0;
 
     constructor(readonly trace: Trace) {
@@ -137,7 +145,10 @@ export class Session {
         this.firstOpened = firstOpen(bundle);
         this.open.value = this.firstOpened;
         this.rowsOn.value = bundle.meta.rows.map((row) => row.on);
-        this.view.value = this.wholeView();
+        this.view.value = this.openingView();
+        this.firstSort = firstSort(bundle);
+        this.sort.value = this.firstSort;
+        this.firstRow = culprits(bundle)[0] ?? NONE;
         const there = new Set<number>();
         for (let lane = 0; lane < bundle.lanes.count; lane++) there.add(bundle.lanes.kind[lane]!);
         this.kindsThere = bundle.meta.rows.map((_, i) => i).filter((i) => there.has(i));
@@ -149,6 +160,7 @@ export class Session {
                 open: this.open.value,
                 pinned: this.pinned.value,
                 only: this.only.value,
+                order: sortedRanks(bundle, this.sort.value),
                 hiddenLanes: this.hiddenLanes.value,
                 hiddenGroups: this.hiddenGroups.value,
             }),
@@ -164,13 +176,14 @@ export class Session {
         });
     }
 
+    /** Typical steps, or the end of a run that hangs. */
+    openingView(): View {
+        return openingView(this.trace.bundle);
+    }
+
     /** Fitted to the operations, not to seconds of start-up. */
     wholeView(): View {
-        const { meta, span } = this.trace.bundle;
-        const [from, to] = meta.focus_ns ?? [0, span];
-        if (!(to > from)) return this.runView();
-        // A little room, so that the first and the last bar do not stick to the edge.
-        return clampView({ t0: from - (to - from) * 0.01, t1: to + (to - from) * 0.01 }, span);
+        return operationsView(this.trace.bundle);
     }
 
     /** The whole run, start-up and all. */
@@ -411,11 +424,13 @@ export class Session {
         place.hiddenLanes = [...this.hiddenLanes.value];
         place.hiddenGroups = [...this.hiddenGroups.value];
         if (this.only.value && this.only.value.size <= MOST_ONLY) place.only = [...this.only.value];
+        if (this.sort.value !== this.firstSort) place.sort = this.sort.value;
         place.marks = this.marks.value;
         if (this.sameName.value) place.name = this.sameName.value;
         if (this.allRelations.value) place.relations = "all";
         if (this.themeChoice.value !== "auto") place.theme = this.themeChoice.value;
         if (this.query.value) place.query = this.query.value;
+        if (this.counters.value) place.counters = true;
         if (this.filter.value) place.filter = this.filter.value;
         place.saved = this.saved.value;
         if (this.alignedAt.value !== null) place.align = this.alignedAt.value;
@@ -453,9 +468,12 @@ export class Session {
             if (place.theme) this.themeChoice.value = place.theme;
             if (place.query) this.query.value = place.query;
             this.alignedAt.value = place.align ?? null;
+            this.counters.value = place.counters ?? false;
             this.filter.value = place.filter ?? "";
             this.saved.value = (place.saved ?? []).slice(-MOST_SAVED);
+            this.sort.value = place.sort ?? this.firstSort;
             if (place.scroll) this.scroll.value = place.scroll;
+            if (place.scroll || place.selected !== undefined || place.only) this.firstRow = NONE;
         });
         if (place.selected !== undefined) await this.select(this.trace.bar(place.selected));
         if (place.panel) this.panel.value = place.panel === "none" ? null : (place.panel as PanelId);

@@ -61,6 +61,14 @@ export const MOVE: Entry[] = [
         run: (s) => (s.scroll.value += 500),
     },
     {
+        id: "opening",
+        keys: ["KeyT"],
+        shown: "T",
+        text: "back to what the page opened on: typical steps, or the end of a run that hangs",
+        menu: { on: "time", text: "show typical steps" },
+        run: (s) => s.look(s.openingView()),
+    },
+    {
         id: "whole",
         keys: ["Digit0", "KeyZ", "Home"],
         shown: "0, Z",

@@ -1,7 +1,7 @@
 // What is shown, and what is done with it.
 
 import type { Entry } from "./action";
-import { align, copyBar, fold, hideRow, openMenu, pin, toggleKind } from "./commands";
+import { align, copyBar, fold, hideRow, nextSort, openMenu, pin, toggleKind } from "./commands";
 
 const KIND_KEYS = Array.from({ length: 9 }, (_, i) => `Digit${i + 1}`);
 
@@ -13,6 +13,14 @@ export const SHOW: Entry[] = [
         text: "show only the ranks of the selected operation, by arrival; again: all",
         menu: { on: "bar", text: "only the ranks of this operation, by arrival" },
         run: (s) => s.toggleOnly(),
+    },
+    {
+        id: "sort",
+        keys: ["KeyO"],
+        shown: "O",
+        text: "sort ranks: by rank, lateness, wait time, times last",
+        menu: { on: "row", text: "sort by the next figure" },
+        run: (s) => nextSort(s),
     },
     {
         id: "relations",
@@ -28,6 +36,13 @@ export const SHOW: Entry[] = [
         text: "highlight bars with the same name; again: all",
         menu: { on: "bar", text: "highlight bars with this name" },
         run: (s) => s.selected.value && s.toggleName(s.trace.nameOf(s.selected.value)),
+    },
+    {
+        id: "counters",
+        keys: ["KeyB"],
+        shown: "B",
+        text: "counters over time: bytes in flight, lateness, bus bandwidth",
+        run: (s) => (s.counters.value = !s.counters.value),
     },
     {
         id: "align",

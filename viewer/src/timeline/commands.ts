@@ -7,6 +7,7 @@ import type { Bar } from "../data/trace";
 import type { Session } from "../state/session";
 import { barAsJson } from "./copy";
 import type { Row } from "../scene/layout";
+import { FIGURES, hasFigures, type Sort } from "../scene/opening";
 import { LEAST_NS, fitView, panBy, zoomAbout } from "../scene/view";
 
 /** What an action is about, besides the selection. */
@@ -182,6 +183,14 @@ export function close(session: Session): void {
     session.only.value = null;
     session.sameName.value = "";
     void session.select(null);
+}
+
+/** Through the orders of the ranks; without figures there is one only. */
+export function nextSort(session: Session): void {
+    if (!hasFigures(session.trace.bundle)) return;
+    const sorts: Sort[] = ["rank", ...FIGURES.map((figure) => figure.id)];
+    session.sort.value = sorts[(sorts.indexOf(session.sort.value) + 1) % sorts.length]!;
+    session.message.value = `sorted by ${session.sort.value}`;
 }
 
 /** Opens the menu where the selection is, for those without a mouse. */

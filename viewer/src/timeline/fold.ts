@@ -8,6 +8,7 @@ import { BarFlag } from "../data/layout";
 import type { LaneOverview, Overview } from "../data/overview";
 import type { Blocks } from "../data/blocks";
 import { emptyOverview } from "../data/overview";
+import { openWaits } from "../scene/opening";
 
 /** What a pixel shows besides a colour. */
 export const enum Shade {
@@ -21,6 +22,8 @@ export const enum Shade {
     NotRecorded = 8,
     /** A bar begins here: a line keeps two alike apart. */
     Edge = 16,
+    /** Nothing, between two bars of a rank: outside NCCL. */
+    Outside = 32,
 }
 
 /** One row of pixels. */
@@ -181,8 +184,18 @@ function crowd(scan: Scan, x: number, busy: number, longest: number, kind: numbe
     } else if (shade & Shade.Lost) scan.shade[x]! |= Shade.Lost;
 }
 
-/** The same from the overview, for the pixels of from .. to (ns). */
-export function foldOverview(o: LaneOverview, axis: Axis, scan: Scan, from: number, to: number): void {
+/**
+ * The same from the overview, for the pixels of from .. to (ns). It does not know of waits, but for one: `openWaits`, what
+ * was open at the end waits.
+ */
+export function foldOverview(
+    o: LaneOverview,
+    axis: Axis,
+    scan: Scan,
+    from: number,
+    to: number,
+    openWaits = false,
+): void {
     const first = Math.max(0, Math.floor((from - axis.t0) * axis.scale));
     const last = Math.min(scan.width, Math.ceil((to - axis.t0) * axis.scale));
     const perPixel = 1 / (axis.scale * o.width); // buckets
@@ -201,7 +214,8 @@ export function foldOverview(o: LaneOverview, axis: Axis, scan: Scan, from: numb
                 if (busy / 255 >= scan.most[x]!) {
                     scan.most[x] = busy / 255;
                     scan.kind[x] = o.kind[k]! + 1;
-                    scan.shade[x] = scan.shade[x]! & Shade.Lost;
+                    scan.shade[x] =
+                        (scan.shade[x]! & Shade.Lost) | (openWaits && o.flags[k]! & BarFlag.Open ? Shade.Wait : 0);
                 }
             }
             if (o.flags[k]! & BarFlag.Lost) scan.shade[x]! |= Shade.Lost;
@@ -216,12 +230,15 @@ const FEW_A_PIXEL = 2;
 /** Folds lanes onto a scan; says whether all of it came from bars that are there, or from an overview fine enough. */
 export class Folder {
     private readonly overviewOfLane = emptyOverview();
+    private readonly openWaits: boolean;
 
     constructor(
         private readonly bundle: Bundle,
         private readonly blocks: Blocks,
         private readonly overview: Overview,
-    ) {}
+    ) {
+        this.openWaits = openWaits(bundle);
+    }
 
     fold(lane: number, axis: Axis, scan: Scan): boolean {
         const { lanes, blocks } = this.bundle;
@@ -229,7 +246,7 @@ export class Folder {
         const has = this.overview.get(lane, this.overviewOfLane);
         const many = lanes.bars[lane]! > FEW_A_PIXEL * scan.width;
         if (has && many && this.overviewOfLane.width * axis.scale <= 1) {
-            foldOverview(this.overviewOfLane, axis, scan, axis.t0, t1);
+            foldOverview(this.overviewOfLane, axis, scan, axis.t0, t1, this.openWaits);
             return true;
         }
         let complete = true;
@@ -239,7 +256,8 @@ export class Folder {
             if (block) foldBlock(block, axis, scan);
             else {
                 complete = false;
-                if (has) foldOverview(this.overviewOfLane, axis, scan, blocks.from[id]!, blocks.to[id]!);
+                if (has)
+                    foldOverview(this.overviewOfLane, axis, scan, blocks.from[id]!, blocks.to[id]!, this.openWaits);
             }
         }
         return complete;

@@ -4,9 +4,11 @@
 import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
 import { rowAt, type Layout, type Row } from "../scene/layout";
+import type { Sort } from "../scene/opening";
 import type { View } from "../scene/view";
 
-export const NAMES_WIDTH = 230;
+/** Names of rows, and beside them the figures of ranks (figures.ts). */
+export const NAMES_WIDTH = 290;
 export const RULER_HEIGHT = 34;
 
 export class Geometry {
@@ -15,6 +17,7 @@ export class Geometry {
     layout!: Layout;
     view: View = { t0: 0, t1: 1 };
     scroll = 0;
+    sort: Sort = "rank";
 
     constructor(private readonly session: Session) {}
 
@@ -22,6 +25,7 @@ export class Geometry {
     update(): void {
         this.layout = this.session.layout.value;
         this.view = this.session.view.value;
+        this.sort = this.session.sort.value;
         const most = Math.max(0, this.layout.height - this.rowsHeight);
         this.scroll = Math.min(Math.max(0, this.session.scroll.value), most);
         if (this.scroll !== this.session.scroll.value) this.session.scroll.value = this.scroll;

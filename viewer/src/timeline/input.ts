@@ -7,6 +7,7 @@ import { flagsAt } from "./flags";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import { rowAt, type Row } from "../scene/layout";
 import type { Overlay } from "./overlay";
+import type { Sort } from "../scene/opening";
 import { fitView, panBy, zoomAbout } from "../scene/view";
 
 type Drag = {
@@ -34,6 +35,8 @@ export class Input {
         private readonly overlay: Overlay,
         private readonly canvas: HTMLCanvasElement,
         private readonly redraw: () => void,
+        /** What a press on a heading above the names sorts by. */
+        private readonly sortAt: (x: number, y: number) => Sort | undefined,
     ) {
         canvas.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
         canvas.addEventListener("pointerdown", (e) => this.down(e));
@@ -195,6 +198,8 @@ export class Input {
     private async click(event: PointerEvent): Promise<void> {
         const { session, geometry } = this;
         const row = geometry.rowUnder(event.offsetY);
+        const sort = this.sortAt(event.offsetX, event.offsetY);
+        if (sort) session.sort.value = sort;
         if (!row) {
             session.span.value = null; // a click on the ruler takes the measure away
             return;
@@ -229,7 +234,10 @@ export class Input {
         const row = this.geometry.rowUnder(offsetY);
         const onName = row !== undefined && offsetX < NAMES_WIDTH;
         this.session.rowHover.value = onName ? { row, x: clientX, y: clientY } : null;
-        this.canvas.style.cursor = onName && row.open !== null ? "pointer" : offsetY < RULER_HEIGHT ? "ew-resize" : "";
+        if (this.sortAt(offsetX, offsetY)) this.canvas.style.cursor = "pointer";
+        else
+            this.canvas.style.cursor =
+                onName && row.open !== null ? "pointer" : offsetY < RULER_HEIGHT ? "ew-resize" : "";
         const flags = row && !onName ? flagsAt(this.session.trace, this.geometry, row, offsetX, offsetY) : [];
         this.session.flagHover.value = flags.length > 0 ? { flags, x: clientX, y: clientY } : null;
         if (!row || onName || flags.length > 0) {

@@ -2,9 +2,11 @@
 
 import { Level } from "../data/bundle";
 import type { Trace } from "../data/trace";
+import { FigureColumns } from "./figures";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import type { Row } from "../scene/layout";
 import type { Theme } from "../scene/palette";
+import { culprits } from "../scene/opening";
 import { clockWords, dayOf, duration, longDuration, niceStep, tickBase, tickWords, wallTime } from "./ruler";
 
 export const FONT = "11px system-ui, sans-serif";
@@ -17,14 +19,17 @@ const INDENT = 11;
 /** Heights of the two lines of the ruler: times of the run, and times of day. */
 const TICKS = 10;
 const CLOCK = 22;
+/** Pixels beside a label from which on words fit there. */
+const LEAST_CONTEXT = 40;
 /** Texts whose widths are kept. */
 const MOST_KNOWN = 10_000;
 
 export class Margins {
     private readonly clockError: string;
-    /** Wall time of 0 s, and its day; undefined: the times have no date. */
+    /** Wall time of 0 s; undefined: the times have no date. */
     private readonly wall: bigint | undefined;
-    private readonly day: string;
+    readonly figures: FigureColumns;
+    private readonly blamed: Set<number>;
     private readonly known = new Map<string, { text: string; width: number }>();
 
     constructor(
@@ -32,7 +37,8 @@ export class Margins {
         private readonly context: CanvasRenderingContext2D,
     ) {
         this.wall = wallTime(trace.bundle.meta.begin_ns);
-        this.day = this.wall === undefined ? "" : `${dayOf(this.wall)} UTC`;
+        this.figures = new FigureColumns(trace, context);
+        this.blamed = new Set(culprits(trace.bundle));
         const error = trace.bundle.meta.report?.clock_error_ns;
         this.clockError = error === null ? NOT_KNOWN : error ? `clock error ≤ ${duration(error)}` : ""; // none: old bundles
     }
@@ -55,7 +61,9 @@ export class Margins {
             c.fillText(tickWords(k * step, step, base), x + 4, TICKS);
             if (this.wall === undefined || x < free) continue;
             c.font = SMALL;
-            const clock = clockWords(this.wall, k * step, step);
+            // The day, once: of the first that is seen.
+            const day = free === NAMES_WIDTH ? `UTC ${dayOf(this.wall + BigInt(Math.round(k * step)))} ` : "";
+            const clock = day + clockWords(this.wall, k * step, step);
             c.globalAlpha = 0.85;
             c.fillText(clock, x + 4, CLOCK);
             c.globalAlpha = 1;
@@ -69,15 +77,14 @@ export class Margins {
         c.fillRect(0, 0, NAMES_WIDTH - 1, RULER_HEIGHT - 1);
         c.fillStyle = theme.dim;
         c.fillText(this.clockError, 8, TICKS);
-        c.textAlign = "right";
-        if (this.wall !== undefined) {
-            c.font = SMALL;
-            c.fillText(this.day, NAMES_WIDTH - 6, CLOCK);
-            c.font = FONT;
+        if (base > 0) {
+            c.textAlign = "right";
+            c.fillStyle = theme.text;
+            c.fillText(`${longDuration(base)} +`, NAMES_WIDTH - 6, TICKS);
+            c.textAlign = "left";
         }
-        c.fillStyle = theme.text;
-        if (base > 0) c.fillText(`${longDuration(base)} +`, NAMES_WIDTH - 6, TICKS);
-        c.textAlign = "left";
+        this.figures.headings(geometry.sort, theme);
+        c.font = FONT;
     }
 
     names(geometry: Geometry, theme: Theme): void {
@@ -110,21 +117,26 @@ export class Margins {
         c.fillStyle = theme.dim;
         if (mark) c.fillText(mark, left, middle);
         const from = left + (row.open === null && !row.pinned ? 0 : 13);
-        const room = NAMES_WIDTH - from - 8;
-        c.font = host ? BOLD : FONT;
-        c.fillStyle = row.open === null && !row.pinned ? theme.dim : theme.text;
-        const label = this.fitted(row.label, room, host);
+        const taken = this.figures.widthFor(row);
+        const room = NAMES_WIDTH - taken - from - 8;
+        const blamed = this.blamed.has(row.group) && row.open !== null;
+        c.font = host || blamed ? BOLD : FONT;
+        c.fillStyle = blamed ? theme.sameOp : row.open === null && !row.pinned ? theme.dim : theme.text;
+        const label = this.fitted(row.label, room, host || blamed);
         c.fillText(label.text, from, middle);
+        c.font = FONT;
+        this.figures.row(row, geometry, theme);
         c.font = FONT;
         // Where it belongs, as far as there is room beside the label; what a lane is fits whole or is left to the
         // hover.
         if (row.context === "" || row.height < 12) return;
+        if (room - label.width < LEAST_CONTEXT) return;
         const beside = this.fitted(row.context, room - label.width - 10);
         if (beside.text.length < 5 || (row.open === null && !row.pinned && beside.text !== row.context)) return;
         c.fillStyle = theme.dim;
         c.globalAlpha = 0.85;
         c.textAlign = "right";
-        c.fillText(beside.text, NAMES_WIDTH - 8, middle);
+        c.fillText(beside.text, NAMES_WIDTH - taken - 8, middle);
         c.textAlign = "left";
         c.globalAlpha = 1;
     }

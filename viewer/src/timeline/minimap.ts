@@ -6,6 +6,7 @@ import type { Trace } from "../data/trace";
 import { clearScan, foldOverview, newScan, type Axis } from "./fold";
 import { emptyOverview } from "../data/overview";
 import { summaryLanes } from "../scene/layout";
+import { openWaits } from "../scene/opening";
 import type { ColourTable } from "../scene/palette";
 import { colourLine } from "./raster";
 
@@ -36,12 +37,13 @@ export function drawMinimap(canvas: HTMLCanvasElement, trace: Trace, colours: Co
     const overview = emptyOverview();
     const { span } = trace.bundle;
     const axis: Axis = { t0: 0, scale: width / Math.max(1, span) };
+    const waits = openWaits(trace.bundle);
     let complete = true;
     for (let k = 0; k < lines; k++) {
         clearScan(scan);
         const group = ranks[Math.floor((k * ranks.length) / lines)]!;
         for (const lane of summaryLanes(trace.bundle, group, () => true).slice(0, MOST_LANES)) {
-            if (trace.overview.get(lane, overview)) foldOverview(overview, axis, scan, 0, span);
+            if (trace.overview.get(lane, overview)) foldOverview(overview, axis, scan, 0, span, waits);
             else complete = false;
         }
         colourLine(scan, line, 0, colours);

@@ -11,17 +11,36 @@ import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import { Labels } from "./labels";
 import type { Row } from "../scene/layout";
 import { FONT, Margins } from "./margins";
+import { Blamed } from "./blamed";
+import { Outside, type Gap } from "./outside";
+import { awaited, type Sort } from "../scene/opening";
 import { ColourTable, type Theme } from "../scene/palette";
 import { Raster } from "./raster";
 
 const LABEL_FROM = 44; // pixels: below that nothing readable fits
 const MARKS_FROM = 14;
+const WAITS_FROM = 150;
+const GAP_FONT = "10px system-ui, sans-serif";
+/** Mean width in that font: measuring every gap in every frame would take too long. */
+const GAP_CHARACTER = 5.6;
+/** Height of a row from which on there are two lines in a gap. */
+const TWO_LINES_FROM = 26;
+
+/** Whether a bar waited until the end, from its call at the latest on: its transfer never began. */
+function waitsForEver(block: Block, i: number): boolean {
+    return (block.flags[i]! & BarFlag.Open) !== 0 && (block.wait?.[i] ?? 0) >= block.end[i]! - block.start[i]!;
+}
 
 export class Painter {
     private readonly raster = new Raster();
     private readonly folder: Folder;
     private readonly labels: Labels;
     private readonly margins: Margins;
+    private readonly blamed: Blamed;
+    private readonly outside: Outside;
+    private readonly waiting: string;
+    private rows: Row[] = [];
+    private readonly gaps = new Map<Row, Gap[]>();
     private scan: Scan = newScan(1);
     private second: Scan = newScan(1); // of the lower halves
     private colours: ColourTable | undefined;
@@ -36,12 +55,19 @@ export class Painter {
         this.folder = new Folder(trace.bundle, trace.blocks, trace.overview);
         this.labels = new Labels(trace, context);
         this.margins = new Margins(trace, context);
+        this.blamed = new Blamed(trace, context);
+        this.outside = new Outside(trace);
+        const whom = awaited(trace.bundle);
+        this.waiting = whom ? `: waits for ${whom}` : ": waits";
     }
 
     paint(geometry: Geometry, theme: Theme, ratio: number): void {
         const c = this.context;
         if (this.colours?.theme !== theme) this.colours = new ColourTable(this.trace.bundle.meta.kinds, theme);
         this.trace.blocks.beginFrame();
+        if (this.rows !== geometry.layout.rows) this.outside.forget();
+        this.rows = geometry.layout.rows;
+        this.gaps.clear();
         c.setTransform(1, 0, 0, 1, 0, 0);
         this.rasterise(geometry, ratio);
         c.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -53,9 +79,17 @@ export class Painter {
         c.rect(NAMES_WIDTH, RULER_HEIGHT, geometry.timeWidth, geometry.height);
         c.clip();
         geometry.eachRow((row) => this.texts(row, geometry, theme));
+        for (const [row, gaps] of this.gaps) this.gapWords(row, gaps, geometry, theme, ratio);
+        geometry.eachRow((row) => this.blamed.draw(row, geometry, theme));
+        c.font = FONT;
         drawFlags(c, this.trace, geometry, theme);
         c.restore();
         this.margins.names(geometry, theme);
+    }
+
+    /** What a press on the headings of the figures sorts by. */
+    sortAt(x: number, y: number): Sort | undefined {
+        return this.margins.figures.sortAt(x, y);
     }
 
     private rasterise(geometry: Geometry, ratio: number): void {
@@ -87,6 +121,7 @@ export class Painter {
             this.axis.t0 = geometry.view.t0 - geometry.shift(row.group);
             if (!row.halves) {
                 for (const lane of row.lanes) this.folder.fold(lane, this.axis, this.scan);
+                this.markGaps(row, this.scan);
                 this.raster.row(this.scan, top + gap, inner, striped, colours);
                 return;
             }
@@ -94,6 +129,8 @@ export class Painter {
             for (const lane of row.lanes)
                 this.folder.fold(lane, this.axis, this.isLower(lane) ? this.second : this.scan);
             shareScans(this.scan, this.second);
+            this.markGaps(row, this.scan);
+            this.outside.mark(row, this.axis, this.second);
             const half = inner >> 1;
             this.raster.row(this.scan, top + gap, half, striped, colours);
             this.raster.row(this.second, top + gap + half, inner - half, striped, colours);
@@ -108,6 +145,36 @@ export class Painter {
             );
     }
 
+    private markGaps(row: Row, scan: Scan): void {
+        const gaps = this.outside.mark(row, this.axis, scan);
+        if (gaps.length > 0) this.gaps.set(row, gaps);
+    }
+
+    private gapWords(row: Row, gaps: Gap[], geometry: Geometry, theme: Theme, ratio: number): void {
+        const y = geometry.rowY(row);
+        if (row.height < 12 || y + row.height < geometry.rowsTop) return;
+        const c = this.context;
+        c.fillStyle = theme.dim;
+        c.font = GAP_FONT;
+        c.textAlign = "center";
+        for (const gap of gaps) {
+            const middle = NAMES_WIDTH + (gap.from + gap.to) / 2 / ratio;
+            const room = (gap.to - gap.from) / ratio;
+            const [[name, brief], length] = this.outside.words(row, geometry.time(middle));
+            if (length === "") continue;
+            const at = y + row.height / 2 + 0.5;
+            const fits = (text: string): boolean => text.length * GAP_CHARACTER + 4 <= room;
+            if (fits(`${name} ${length}`)) c.fillText(`${name} ${length}`, middle, at);
+            else if (row.height >= TWO_LINES_FROM && fits(name)) {
+                c.fillText(name, middle, at - 6);
+                c.fillText(length, middle, at + 6);
+            } else if (fits(`${brief} ${length}`)) c.fillText(`${brief} ${length}`, middle, at);
+            else if (fits(length)) c.fillText(length, middle, at);
+        }
+        c.font = FONT;
+        c.textAlign = "left";
+    }
+
     private texts(row: Row, geometry: Geometry, theme: Theme): void {
         const y = geometry.rowY(row);
         if (row.lanes.length === 0 || (!row.pinned && y + row.height < geometry.rowsTop)) return;
@@ -118,7 +185,12 @@ export class Painter {
             this.eachWide(lane, geometry, row.group, MARKS_FROM, (block, i, a, b) => {
                 const shared = row.halves && this.sharesRow(row, lane, block.start[i]!, block.end[i]!);
                 const height = shared ? row.height / 2 : row.height;
-                this.onBar(block, i, a, b, shared && this.isLower(lane) ? y + height : y, height, geometry, theme);
+                const lower = shared && this.isLower(lane);
+                // What is queued behind an operation that waits until the end: one label for both.
+                const waits = waitsForEver(block, i);
+                if (lower && waits) return;
+                const high = waits ? row.height : height;
+                this.onBar(block, i, a, b, lower ? y + height : y, high, geometry, theme);
             });
         }
     }
@@ -181,7 +253,8 @@ export class Painter {
         const c = this.context;
         const from = Math.max(a, NAMES_WIDTH);
         const to = Math.min(b, geometry.width);
-        if (block.flags[i]! & BarFlag.StartUnknown) this.openStart(a, b, y, height, theme);
+        const waits = waitsForEver(block, i);
+        if (block.flags[i]! & BarFlag.StartUnknown && !waits) this.openStart(a, b, y, height, theme);
         const onBar = this.colours!.onBar[block.kind[i]!] ?? theme.onBar;
         c.fillStyle = onBar;
         // States of a step: a line where each begins.
@@ -206,8 +279,9 @@ export class Painter {
         const pale = waited > from && behind < LABEL_FROM + (waited - from > LABEL_FROM ? waited - from : 0);
         const left = waited > from && !pale ? waited : from;
         const right = pale && waited - from >= LABEL_FROM ? Math.min(waited, to) : to;
-        const text = this.labels.of(block.name[i]!, block.kind[i]!, right - left - 8);
+        let text = this.labels.of(block.name[i]!, block.kind[i]!, right - left - 8);
         if (text === "") return;
+        if (waits && right - left > WAITS_FROM && !text.endsWith("…")) text += this.waiting;
         for (let k = 0; k < this.taken.length; k += 3)
             if (from < this.taken[k + 1]! && to > this.taken[k]! && this.taken[k + 2] === y) return;
         this.taken.push(from, to, y);

@@ -51,7 +51,7 @@ export function colourLine(scan: Scan, line: Uint32Array, striped: 0 | 1, colour
     for (let x = 0; x < scan.width; x++) {
         const kind = scan.kind[x]!;
         if (kind === 0) {
-            line[x] = ground;
+            line[x] = scan.shade[x]! & Shade.Outside ? colours.outside[striped] : ground;
             continue;
         }
         const shade = scan.shade[x]!;

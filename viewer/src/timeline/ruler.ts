@@ -19,6 +19,14 @@ export function duration(ns: number): string {
     return inWords(ns, 3);
 }
 
+/** "112 ms", "1.1 ms": two digits that count, where there is little room. */
+export function shortDuration(ns: number): string {
+    const digits = Math.floor(Math.log10(Math.max(1, ns))) % 3 === 2 ? 3 : 2;
+    return duration(Number(ns.toPrecision(digits)))
+        .replace(/(\d\d)\.\d+ /, "$1 ")
+        .replace(/(\.\d)\d+ /, "$1 ");
+}
+
 /** "1.253841 ms": six digits, without zeros at the end, for what was measured or is a place. */
 export function longDuration(ns: number): string {
     return inWords(ns, 6)

@@ -53,9 +53,11 @@ export class Timeline {
         this.overlay.relations.onArrival = () => this.invalidateOverlay();
         this.resize();
         new ResizeObserver(() => this.resize()).observe(host);
-        new Input(session, this.geometry, this.overlay, this.upper, () => this.invalidateOverlay());
+        const sortAt = (x: number, y: number) => this.painter.sortAt(x, y);
+        new Input(session, this.geometry, this.overlay, this.upper, () => this.invalidateOverlay(), sortAt);
         session.onReveal = (lane, group) => this.scrollTo(lane, group);
         session.placeOf = (bar, row) => this.placeOf(bar, row);
+        if (session.firstRow !== NONE) this.scrollTo(NONE, session.firstRow);
         effect(() => {
             // Reading them is what makes this run again.
             void [
@@ -89,6 +91,7 @@ export class Timeline {
                 session.panel.value,
                 session.query.value,
                 session.filter.value,
+                session.counters.value,
                 session.saved.value,
                 session.themeChoice.value,
             ];
