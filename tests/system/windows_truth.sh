@@ -62,7 +62,7 @@ awk -F '\t' -v say="${SEEDS:+1}" '
     { n++
       share += 1 - $8 / $10
       if (1 - $8 / $10 > 0.08) { print $1 ": " 1 - $8 / $10 " of the operations are in windows" ; bad = 1 }
-      if ($9 > 0) { print $1 ": " $9 " operations without times that were asked for"; bad = 1 }
+      if ($9 > 0.01 * ($10 - $8)) { print $1 ": " $9 " operations without times that were asked for"; bad = 1 }
       if ($3 == $2) right++; else print $1 ": named " $3 ", not " $2
       d = ($5 - $4) / $4
       if (d < 0) d = -d
