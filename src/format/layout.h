@@ -190,9 +190,8 @@ enum rs_fact_type {
     RS_FACT_CUT = 9, /* struct rs_fact_cut, text '\0': what was left out, and by which filters */
     RS_FACT_CUT_OPS = 10, /* rows of struct rs_fact_cut_op: the operations as numbered in the whole recording */
     RS_FACT_CUT_STALE = 11, /* u64 handles: KernelCh events with timers of other operations, found in the whole */
-    RS_FACT_TRIGGER =
-        13, /* struct rs_fact_trigger: an unusual interval between group calls opened a window of detail */
     RS_FACT_CUT_UNTIL = 12, /* u64 tick: of the last callback that was left out; after it the cut is complete */
+    RS_FACT_TRIGGER = 13, /* struct rs_fact_trigger: an unusual interval between calls opened a window of detail */
 };
 
 struct rs_fact_head {
