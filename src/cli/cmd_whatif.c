@@ -154,6 +154,9 @@ static void print_text(const struct rs_whatif *w)
     if (w->step_ns != RS_TIME_NONE)
         printf(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
     printf("; replayed unchanged: %.2g %% off\n", w->error_pct);
+    if (w->all > w->measured)
+        printf("extrapolated from %s of %s operations, those in windows of detail\n", rs_text_count(w->measured).s,
+               rs_text_count(w->all).s);
     if (w->steps->left_out) rs_plain_line(w->steps->left_out, stdout);
     printf("\n");
     static const char *const heads[] = {"saves", "at least", "at most", "share", "run", "step"};
