@@ -62,9 +62,9 @@ DRIVERS += $(if $(OTF2),$(BUILD)/tests/otf2)
 
 # With sanitizers gcc warns of errors that are none: -Werror with clang only.
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),$(if $(findstring clang,$(CC)),$(WERROR:%=-Werror)),$(WERROR:%=-Werror))
-# AddressSanitizer finds an access through a null pointer and one behind an object as well; checking both before each access takes a
-# third of the compiler's time.
-SANITIZE := $(if $(SAN),-fsanitize=$(SAN) $(if $(findstring address,$(SAN)),-fno-sanitize=null$(COMMA)object-size) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# AddressSanitizer finds an access through a null pointer and one outside of an object as well; checking pointers before each access
+# takes most of the compiler's time. Alignment is checked where bytes of files are read (below).
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) $(if $(findstring address,$(SAN)),-fno-sanitize=null$(COMMA)object-size$(COMMA)pointer-overflow$(COMMA)alignment) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(ABSENT) $(if $(findstring fuzzer,$(SAN)),-DRS_FUZZED)
 # Sanitized code compiles twice as fast with -O1 and runs as fast as with -O2; -g1 is enough for stack traces.
 OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
@@ -150,12 +150,18 @@ tsan-built: all
 fuzz-built:
 	$(Q)$(MAKE) $(IN_FUZZ) fuzzed-built
 
+# Where shells look for completions, below a prefix: bash, zsh, fish.
+COMPLETIONS := share/bash-completion/completions/ringscope share/zsh/site-functions/_ringscope \
+	share/fish/vendor_completions.d/ringscope.fish
+
 # install_under FOLDER, PROGRAMS, Q: the program and the shared plugins are in PROGRAMS.
 define install_under
 	$(3)install -D -m 755 $(2)/$(notdir $(RINGSCOPE)) $(1)/bin/ringscope
 	$(3)install -D -m 755 -t $(1)/lib $(addprefix $(2)/,$(notdir $(PLUGIN) $(NOP)))
 	$(3)install -D -m 644 -t $(1)/lib $(STATIC)
-	$(3)install -D -m 644 completions/ringscope.bash $(1)/share/bash-completion/completions/ringscope
+	$(3)install -D -m 644 completions/ringscope.bash $(1)/$(word 1,$(COMPLETIONS))
+	$(3)install -D -m 644 completions/ringscope.zsh $(1)/$(word 2,$(COMPLETIONS))
+	$(3)install -D -m 644 completions/ringscope.fish $(1)/$(word 3,$(COMPLETIONS))
 	$(3)$(foreach s,1 7,$(if $(MAN_PAGES),install -D -m 644 -t $(1)/share/man/man$s $(filter %.$s,$(MAN_PAGES));))
 endef
 
@@ -164,7 +170,7 @@ install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
 
 uninstall: ## remove what install installed
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/ringscope $(addprefix lib/,$(notdir $(PLUGIN) $(NOP) $(STATIC))) \
-		share/bash-completion/completions/ringscope $(foreach s,1 7,$(patsubst docs/man/%.scd,share/man/man$s/%,$(wildcard docs/man/*.$s.scd))))
+		$(COMPLETIONS) $(foreach s,1 7,$(patsubst docs/man/%.scd,share/man/man$s/%,$(wildcard docs/man/*.$s.scd))))
 
 dist: ## make a tarball in BUILD of the tracked files and the built page: building it needs no Node
 	$(Q)tools/dist.sh $(BUILD) ringscope-$(VERSION)
@@ -184,6 +190,10 @@ format: ## format all sources with clang-format
 field-docs: $(BUILD)/tests/field_tables $(RINGSCOPE) ## update the tables of fields and columns in docs/
 	$(Q)BUILD=$(BUILD) tools/fields.sh
 	$(Q)UPDATE=1 RINGSCOPE=$(abspath $(RINGSCOPE)) tests/system/export_docs.sh
+
+docs: all portable $(BUILD)/tests/field_tables ## update the output of all commands in README.md and docs/, and field-docs
+	$(Q)$(MAKE) --no-print-directory field-docs
+	$(Q)RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' BUILD='$(abspath $(BUILD))' CC='$(CC)' JOBS=2 tools/docs.sh
 
 clean: ## remove BUILD (viewer/dist, which may have come with the sources, and node_modules stay)
 	rm -rf $(BUILD)
@@ -214,6 +224,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 # Under AddressSanitizer, what does little work is not optimised: it compiles four times as fast.
 ifneq ($(findstring address,$(SAN)),)
 $(addprefix $(BUILD)/obj/,tests/unit/%.o tests/drive/%.o $(foreach f,analyse conclude fields timeline bundle picture sim gen cli,src/$f/%.o)): OPTIMISE := -O0 $(if $(DEBUG),-g3,-g1)
+$(foreach f,format trace foreign serve,$(eval $(BUILD)/obj/src/$f/%.o $(BUILD)/plugin/src/$f/%.o: SANITIZE += -fsanitize=alignment))
 endif
 
 # Comparisons are traced only where bytes of files are read. Beyond that, tracing takes as long as everything else and tells
@@ -372,6 +383,6 @@ FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo check unit system tests tests-built mutants campaign soak sweep bench bench-built page asan tsan fuzz fuzz-coverage \
-	dist package portable install uninstall deps format field-docs clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
+	dist package portable install uninstall deps format field-docs docs clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

@@ -71,7 +71,7 @@ format_is_right() {
 
 scripts_are_right() {
     # -x: follow what a script sources
-    find tests bench tools examples completions .ci/run \( -name '*.sh' -o -name '*.bash' -o -name run \) \
+    find tests bench tools examples completions .ci/run \( -name '*.sh' -o -name '*.bash' -o -name run -o -path 'tests/docs/bin/*' \) \
         -exec shellcheck -x {} +
 }
 

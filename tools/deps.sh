@@ -47,8 +47,8 @@ $package
 
     as_root=
     if [ "$(id -u)" != 0 ]; then
-        if ! command -v sudo >/dev/null; then
-            echo "deps: missing, and neither root nor sudo to install them:$missing" >&2
+        if ! sudo -n true 2>/dev/null; then
+            echo "deps: missing, and neither root nor sudo (without a password) to install them:$missing" >&2
             return 0
         fi
         as_root="sudo -n"
@@ -56,10 +56,21 @@ $package
 
     echo "deps: installing$missing"
     log=$(mktemp)
-    get="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $missing"
-    # Package lists are fetched only if the installation fails without.
-    if ! $get </dev/null >"$log" 2>&1; then
-        if ! { $as_root apt-get -q update && $get; } </dev/null >"$log" 2>&1; then
+    get="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install"
+    # Package lists are fetched only if the installation fails without. Not every distribution has every package.
+    # shellcheck disable=SC2086 # lists of words
+    if ! $get $missing </dev/null >"$log" 2>&1; then
+        absent=
+        if $as_root apt-get -q update </dev/null >"$log" 2>&1; then
+            for package in $missing; do
+                apt-cache show "$package" >/dev/null 2>&1 || absent="$absent $package"
+            done
+        fi
+        if [ -n "$absent" ]; then
+            echo "deps: not in this distribution:$absent" >&2
+            for package in $absent; do missing=$(echo " $missing " | sed "s/ $package / /"); done
+        fi
+        if ! $get $missing </dev/null >"$log" 2>&1; then
             cat "$log" >&2
             rm -f "$log"
             echo "deps: could not install$missing" >&2

@@ -22,7 +22,7 @@ span() { # INPUT FIRST LAST
         (map(.enqueued_ns) | min) as $from | (map(.end_ns) | max) as $to | (($to - $from) / 50 | floor) as $room |
         "--from \($from - $room) --to \($to - 1000)"'
 }
-rows="--open-rows --rows calls,launches,operations,channels"
+rows="--no-conclusion --open-rows --rows calls,launches,operations,channels"
 
 # shellcheck disable=SC2046,SC2086 # options are words
 {
@@ -33,6 +33,6 @@ rows="--open-rows --rows calls,launches,operations,channels"
     draw aggregated "Aggregated operations: three all-reduces in one group call, launched together as one kernel" \
         sim-aggregate $rows $(span sim-aggregate 12 14)
     draw ring "A ring of sends and receives: 0 to 1 to 2 to 3 to 0 (four ranks on an H200)" \
-        h200-mix --open-rows --rows calls,launches,operations --comm 02e31744 --from 160.4ms --to 160.66ms
+        h200-mix --no-conclusion --open-rows --rows calls,launches,operations --comm 02e31744 --from 160.4ms --to 160.66ms
 }
 draw straggler "Data-parallel training as PyTorch's profiler saw it: all wait for rank 2" kineto

@@ -22,7 +22,7 @@ static volatile struct {
     const char *what;
 } watched[WATCHED]; /* by rank */
 
-struct rank {
+struct worker {
     int rank, half_rank, halves;
     unsigned long random, steps;
     ncclComm_t world, half;
@@ -32,13 +32,13 @@ struct rank {
 };
 
 /* The same sequence on all ranks. */
-static unsigned pick(struct rank *r, unsigned below)
+static unsigned pick(struct worker *r, unsigned below)
 {
     r->random = r->random * 6364136223846793005ul + 1442695040888963407ul;
     return (unsigned)(r->random >> 33) % below;
 }
 
-static void waits_for(const struct rank *r, const char *what)
+static void waits_for(const struct worker *r, const char *what)
 {
     watched[r->rank % WATCHED].what = what;
     watched[r->rank % WATCHED].since = what ? now_s() : 0;
@@ -63,14 +63,14 @@ static void together(void)
     if (here) pthread_barrier_wait(&all_here);
 }
 
-static void fill(struct rank *r, float value)
+static void fill(struct worker *r, float value)
 {
     for (int i = 0; i < COUNT; i++) r->host[i] = value;
     CUDA_OK(cudaMemcpyAsync(r->in, r->host, COUNT * sizeof(float), cudaMemcpyHostToDevice, r->stream));
     CUDA_OK(cudaStreamSynchronize(r->stream));
 }
 
-static void expect(struct rank *r, int part, float value, const char *what)
+static void expect(struct worker *r, int part, float value, const char *what)
 {
     waits_for(r, what);
     CUDA_OK(cudaMemcpyAsync(r->host, r->out + part * COUNT, COUNT * sizeof(float), cudaMemcpyDeviceToHost, r->stream));
@@ -82,22 +82,22 @@ static void expect(struct rank *r, int part, float value, const char *what)
 }
 
 /* Between the calls of a group: where a change of the mask would do harm. */
-static void pause_us(struct rank *r, unsigned most)
+static void pause_us(struct worker *r, unsigned most)
 {
     unsigned us = pick(r, most);
     if (us > 50) usleep(us);
 }
 
-static int before(const struct rank *r)
+static int before(const struct worker *r)
 {
     return (r->rank + nranks - 1) % nranks;
 }
-static int after(const struct rank *r)
+static int after(const struct worker *r)
 {
     return (r->rank + 1) % nranks;
 }
 
-static void ring(struct rank *r, ncclComm_t comm, unsigned most_us)
+static void ring(struct worker *r, ncclComm_t comm, unsigned most_us)
 {
     NCCL_OK(ncclGroupStart());
     NCCL_OK(ncclRecv(r->out, COUNT, ncclFloat, before(r), comm, r->stream));
@@ -108,7 +108,7 @@ static void ring(struct rank *r, ncclComm_t comm, unsigned most_us)
 
 /* A communicator for one group. The recorder looks at the control file when a communicator is made, so the mask often
  * changes inside this group; and no later operation writes the counter that a proxy would wait for. */
-static void short_lived(struct rank *r)
+static void short_lived(struct worker *r)
 {
     ncclComm_t comm;
     waits_for(r, "ncclCommSplit");
@@ -124,7 +124,7 @@ static void short_lived(struct rank *r)
     waits_for(r, NULL);
 }
 
-static void everybody(struct rank *r)
+static void everybody(struct worker *r)
 {
     NCCL_OK(ncclGroupStart());
     for (int p = 0; p < nranks; p++) {
@@ -135,7 +135,7 @@ static void everybody(struct rank *r)
     NCCL_OK(ncclGroupEnd());
 }
 
-static void capture(struct rank *r)
+static void capture(struct worker *r)
 {
     cudaGraph_t graph;
     together();
@@ -150,7 +150,7 @@ static void capture(struct rank *r)
 }
 
 /* Whether the time is up, decided by rank 0 for all. */
-static int is_over(struct rank *r)
+static int is_over(struct worker *r)
 {
     fill(r, r->rank == 0 && now_s() - began > seconds ? 1.0f : 0.0f);
     NCCL_OK(ncclAllReduce(r->in, r->out, COUNT, ncclFloat, ncclSum, r->world, r->stream));
@@ -161,7 +161,7 @@ static int is_over(struct rank *r)
     return r->host[0] > 0;
 }
 
-static void step(struct rank *r)
+static void step(struct worker *r)
 {
     float mine = (float)(r->rank + 1), sum = (float)(nranks * (nranks + 1) / 2), half_sum = 0;
     for (int i = r->rank % r->halves; i < nranks; i += r->halves) half_sum += (float)(i + 1);
@@ -204,7 +204,7 @@ static void step(struct rank *r)
 
 static void *run_rank(void *arg)
 {
-    struct rank me = {.rank = first_rank + (int)(size_t)arg, .random = 4711, .halves = nranks > 2 ? 2 : 1}, *r = &me;
+    struct worker me = {.rank = first_rank + (int)(size_t)arg, .random = 4711, .halves = nranks > 2 ? 2 : 1}, *r = &me;
     CUDA_OK(cudaSetDevice(env_int("CUDA_DEVICE", 0)));
     CUDA_OK(cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking));
     CUDA_OK(cudaMalloc((void **)&r->in, COUNT * sizeof(float)));

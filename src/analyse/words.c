@@ -61,3 +61,19 @@ void rs_words_sentence(char ***list, uint32_t *n, struct rs_strbuf *s)
     *list = rs_realloc(*list, (*n + 1) * sizeof **list);
     (*list)[(*n)++] = text;
 }
+
+void rs_words_interval(struct rs_strbuf *s, int64_t ns, int64_t low, int64_t high)
+{
+    rs_words_ns(s, ns);
+    if (low == RS_TIME_NONE || high == RS_TIME_NONE || low == high) return;
+    rs_strbuf_puts(s, " [");
+    rs_words_ns(s, low);
+    rs_strbuf_puts(s, ", ");
+    rs_words_ns(s, high);
+    rs_strbuf_putc(s, ']');
+}
+
+void rs_words_share(struct rs_strbuf *s, double percent)
+{
+    rs_strbuf_printf(s, percent >= 9.5 ? " (%.0f %%)" : " (%.1f %%)", percent);
+}

@@ -33,13 +33,15 @@ struct lane_list {
     X(uint32_t, bars)                                                                                                  \
     X(uint8_t, row)
 
-static enum rs_status lane_list_add(struct lane_list *t, const struct rs_bar_lane *lane, struct rs_err *err)
+/* `group`: of the bundle. */
+static enum rs_status lane_list_add(struct lane_list *t, const struct rs_bar_lane *lane, uint32_t group,
+                                    struct rs_err *err)
 {
     uint32_t i;
-    if (t->n && lane->group < t->group[t->n - 1])
+    if (t->n && group < t->group[t->n - 1])
         return rs_fail(err, RS_FAILED, "internal error: lanes are not in the order of their groups");
     RS_COLUMNS_ADD(LANES, &i);
-    t->group[i] = lane->group;
+    t->group[i] = group;
     t->sub[i] = lane->sub;
     t->label[i] = lane->label;
     t->bars[i] = lane->n;
@@ -58,87 +60,130 @@ static void lane_list_lanes(const struct lane_list *p, struct rs_packer *table)
 }
 
 struct groups {
+    uint32_t n;
     uint32_t *parent, *label, *from, *to;
-    uint8_t *level;
+    int64_t *level;
     double *error;
 };
 
 /* Lanes of each group and of its subgroups. Groups are in drawing order, so the subgroups follow directly, and so do
  * the lanes. */
-static void find_lanes(const struct lane_list *p, const struct rs_timeline *t, struct groups *g)
+static void find_lanes(const struct lane_list *p, struct groups *g)
 {
     uint32_t lane = 0;
-    for (uint32_t i = 0; i < t->ngroups; i++) {
+    for (uint32_t i = 0; i < g->n; i++) {
         while (lane < p->n && p->group[lane] < i) lane++;
         g->from[i] = lane;
         while (lane < p->n && p->group[lane] == i) lane++;
         g->to[i] = lane;
     }
-    for (uint32_t i = t->ngroups; i-- > 0;) { /* children before their parents */
-        uint32_t parent = t->groups[i].parent;
+    for (uint32_t i = g->n; i-- > 0;) { /* children before their parents */
+        uint32_t parent = g->parent[i];
         if (parent < i && g->to[i] > g->to[parent]) g->to[parent] = g->to[i];
     }
 }
 
-static void fill_groups(const struct rs_timeline *t, struct groups *g, struct rs_packer *table)
+enum { LEVEL_OF_RUN = -1 }; /* above those of enum rs_group_level */
+
+static void fill_groups(const struct rs_run *run, uint32_t title, struct groups *g)
 {
-    for (uint32_t i = 0; i < t->ngroups; i++) {
-        const struct rs_group *x = &t->groups[i];
-        g->parent[i] = x->parent;
-        g->level[i] = x->level;
-        g->label[i] = x->label;
-        g->error[i] = x->error_ns == RS_TIME_NONE ? NAN : (double)x->error_ns;
+    if (run->root != RS_NONE) {
+        g->parent[run->root] = RS_NONE;
+        g->level[run->root] = LEVEL_OF_RUN;
+        g->label[run->root] = title;
+        g->error[run->root] = NAN;
     }
-    rs_packer_begin(table, t->ngroups);
-    rs_packer_u32(table, "parent", g->parent, RS_COLUMN_PLANES);
-    rs_packer_u8(table, "level", g->level);
-    rs_packer_u32(table, "label", g->label, RS_COLUMN_PLANES);
-    rs_packer_u32(table, "lane_from", g->from, RS_COLUMN_DELTA);
-    rs_packer_u32(table, "lane_to", g->to, RS_COLUMN_DELTA);
-    rs_packer_f32(table, "error", g->error);
+    for (uint32_t i = 0; i < run->t->ngroups; i++) {
+        const struct rs_group *x = &run->t->groups[i];
+        uint32_t at = run->first_group + i;
+        g->parent[at] = x->parent == RS_NONE ? run->root : run->first_group + x->parent;
+        g->level[at] = x->level;
+        g->label[at] = x->label;
+        g->error[at] = x->error_ns == RS_TIME_NONE ? NAN : (double)x->error_ns;
+    }
 }
 
-/* The tables of those names. */
-static void lane_list_groups(const struct lane_list *p, const struct rs_timeline *t, struct rs_packer *table)
+/* The table of that name. */
+static void lane_list_groups(const struct lane_list *p, struct rs_runs *runs, const struct rs_bundle_run *titled,
+                             struct rs_packer *table)
 {
-    size_t n = (size_t)t->ngroups + 1;
-    struct groups g = {rs_alloc(n * sizeof *g.parent),
+    size_t n = (size_t)runs->ngroups + 1;
+    struct groups g = {runs->ngroups,
+                       rs_alloc(n * sizeof *g.parent),
                        rs_alloc(n * sizeof *g.label),
                        rs_alloc(n * sizeof *g.from),
                        rs_alloc(n * sizeof *g.to),
-                       rs_alloc(n),
+                       rs_alloc(n * sizeof *g.level),
                        rs_alloc(n * sizeof *g.error)};
-    bool fine = g.parent && g.label && g.from && g.to && g.level && g.error;
-    if (fine) {
-        find_lanes(p, t, &g);
-        fill_groups(t, &g, table);
+    struct rs_texts *texts = &runs->rows[runs->holder].t->texts;
+    for (uint32_t i = 0; i < runs->n; i++) {
+        const char *title = titled[i].texts.title ? titled[i].texts.title : "";
+        uint32_t label = 0;
+        if (runs->n > 1) rs_texts_id(texts, title, strlen(title), &label);
+        fill_groups(&runs->rows[i], label, &g);
     }
+    find_lanes(p, &g);
+    rs_packer_begin(table, g.n);
+    rs_packer_u32(table, "parent", g.parent, RS_COLUMN_PLANES);
+    rs_packer_i64(table, "level", g.level, 0, RS_COLUMN_PLANES);
+    rs_packer_u32(table, "label", g.label, RS_COLUMN_PLANES);
+    rs_packer_u32(table, "lane_from", g.from, RS_COLUMN_DELTA);
+    rs_packer_u32(table, "lane_to", g.to, RS_COLUMN_DELTA);
+    rs_packer_f32(table, "error", g.error);
     free(g.parent);
     free(g.label);
     free(g.from);
     free(g.to);
     free(g.level);
     free(g.error);
-    if (!fine) rs_memory_out();
 }
 
-static void lane_list_flags(const struct rs_timeline *t, struct rs_packer *table)
+/* The flags of all runs, by time: each run's are. */
+static uint32_t merge_flags(const struct rs_runs *runs, struct rs_timeline_flag **all)
 {
-    size_t n = (size_t)t->nflags + 1;
+    size_t most = 1;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < runs->n; i++) most += runs->rows[i].t->nflags;
+    struct rs_timeline_flag *rows = *all = rs_alloc(most * sizeof *rows);
+    for (uint32_t i = 0; i < runs->n; i++) {
+        const struct rs_run *run = &runs->rows[i];
+        uint32_t before = n, k = run->t->nflags;
+        n += k;
+        for (uint32_t to = n; to-- > 0 && k > 0;) { /* from the end, in place */
+            const struct rs_timeline_flag *x = &run->t->flags[k - 1];
+            if (before && rows[before - 1].at > x->at + run->delay) {
+                rows[to] = rows[--before];
+                continue;
+            }
+            rows[to] = *x;
+            rows[to].at += run->delay;
+            rows[to].group += run->first_group;
+            k--;
+        }
+    }
+    return n;
+}
+
+static void lane_list_flags(const struct rs_runs *runs, struct rs_packer *table)
+{
+    struct rs_timeline_flag *rows;
+    uint32_t nflags = merge_flags(runs, &rows);
+    size_t n = (size_t)nflags + 1;
     double *time = rs_alloc(n * sizeof *time);
     uint32_t *group = rs_alloc(n * sizeof *group), *label = rs_alloc(n * sizeof *label);
     uint8_t *kind = rs_alloc(n);
-    for (uint32_t i = 0; i < t->nflags; i++) {
-        time[i] = (double)t->flags[i].at;
-        group[i] = t->flags[i].group;
-        label[i] = t->flags[i].label;
-        kind[i] = t->flags[i].destroyed;
+    for (uint32_t i = 0; i < nflags; i++) {
+        time[i] = (double)rows[i].at;
+        group[i] = rows[i].group;
+        label[i] = rows[i].label;
+        kind[i] = rows[i].destroyed;
     }
-    rs_packer_begin(table, t->nflags);
+    rs_packer_begin(table, nflags);
     rs_packer_f64(table, "time", time);
     rs_packer_u32(table, "group", group, RS_COLUMN_PLANES);
     rs_packer_u32(table, "label", label, RS_COLUMN_PLANES);
     rs_packer_u8(table, "kind", kind);
+    free(rows);
     free(time);
     free(group);
     free(label);
@@ -201,19 +246,82 @@ static void rows_json(struct rs_json *j)
     rs_json_end(j);
 }
 
-/* Everything except what is passed as text. */
-static void head_json(struct rs_json *j, const struct rs_timeline *t, const char *title)
+/* Wall time of t = 0 of the page. */
+static void begin_json(struct rs_json *j, const struct rs_run *run)
 {
     char begin[24];
-    snprintf(begin, sizeof begin, "%" PRId64, t->begin);
+    snprintf(begin, sizeof begin, "%" PRId64, rs_time_minus(run->t->begin, run->delay));
+    rs_json_key_str(j, "begin_ns", begin); /* exceeds 2^53 */
+}
+
+/* Of two runs: what each is, and where its steps begin. */
+static void runs_json(struct rs_json *j, const struct rs_runs *runs, const struct rs_bundle_run *said)
+{
+    rs_json_key(j, "runs");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < runs->n; i++) {
+        rs_json_object(j);
+        rs_json_key_str(j, "title", said[i].texts.title ? said[i].texts.title : "");
+        rs_json_key_u64(j, "group", runs->rows[i].root);
+        begin_json(j, &runs->rows[i]);
+        rs_json_key(j, "steps");
+        rs_json_array(j);
+        for (uint32_t k = 0; k < said[i].nsteps; k++) {
+            rs_json_array(j);
+            rs_json_u64(j, said[i].steps[k].number);
+            rs_json_i64(j, rs_run_time(&runs->rows[i], said[i].steps[k].at));
+            rs_json_end(j);
+        }
+        rs_json_end(j);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+/* Notes of all runs: what both say, once. */
+static void notes_json(struct rs_json *j, const struct rs_runs *runs)
+{
+    rs_json_key(j, "notes");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < runs->n; i++) {
+        const struct rs_model *m = runs->rows[i].t->model, *before = i ? runs->rows[i - 1].t->model : NULL;
+        for (uint32_t k = 0; k < m->nnotes; k++) {
+            bool again = false;
+            for (uint32_t n = 0; before && n < before->nnotes && !again; n++)
+                again = !strcmp(before->notes[n].text, m->notes[k].text);
+            if (!again) rs_json_str(j, m->notes[k].text);
+        }
+    }
+    rs_json_end(j);
+}
+
+/* Everything except what is passed as text. */
+static void head_json(struct rs_json *j, const struct rs_runs *runs, const struct rs_bundle_pair *pair,
+                      const struct rs_bundle_run *said)
+{
+    const struct rs_timeline *t = runs->rows[runs->holder].t;
+    const char *title = pair ? pair->title : said->texts.title;
+    int64_t from = INT64_MAX, to = 0;
     rs_json_object(j);
     rs_json_key_str(j, "title", title ? title : "");
-    rs_json_key_str(j, "begin_ns", begin); /* exceeds 2^53 */
+    begin_json(j, &runs->rows[0]);
+    for (uint32_t i = 0; i < runs->n; i++) {
+        const struct rs_run *x = &runs->rows[i];
+        if (x->t->focus_from + x->delay < from) from = x->t->focus_from + x->delay;
+        if (x->t->focus_to + x->delay > to) to = x->t->focus_to + x->delay;
+    }
     rs_json_key(j, "focus_ns");
     rs_json_array(j);
-    rs_json_i64(j, t->focus_from);
-    rs_json_i64(j, t->focus_to);
+    rs_json_i64(j, from);
+    rs_json_i64(j, to);
     rs_json_end(j);
+    if (pair) {
+        runs_json(j, runs, said);
+        rs_json_key(j, "comparison");
+        rs_json_array(j);
+        for (uint32_t i = 0; i < pair->nsentences; i++) rs_json_str(j, pair->sentences[i]);
+        rs_json_end(j);
+    }
     rs_json_key(j, "kinds");
     rs_json_array(j);
     for (unsigned i = 0; i < t->kinds.n; i++) kind_json(j, &t->kinds.rows[i]);
@@ -226,10 +334,7 @@ static void head_json(struct rs_json *j, const struct rs_timeline *t, const char
         argument(j, rs_operations_arguments[i].label, rs_operations_arguments[i].unit);
     }
     rs_json_end(j);
-    rs_json_key(j, "notes");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < t->model->nnotes; i++) rs_json_str(j, t->model->notes[i].text);
-    rs_json_end(j);
+    notes_json(j, runs);
     rs_json_end(j);
 }
 
@@ -239,19 +344,38 @@ static void put_text(struct rs_strbuf *out, const char *key, const char *text, c
     rs_strbuf_puts(out, text ? text : without);
 }
 
-static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_timeline *t,
-                                 const struct rs_bundle_texts *texts, struct rs_err *err)
+/* Arrays of all runs as one. */
+static void put_arrays(struct rs_strbuf *out, const char *key, const char *first, const char *second)
 {
+    size_t n = first ? strlen(first) : 0, more = second ? strlen(second) : 0;
+    rs_strbuf_printf(out, ",\"%s\":[", key);
+    if (n > 2) rs_strbuf_add(out, first + 1, n - 2); /* without its brackets */
+    if (n > 2 && more > 2) rs_strbuf_putc(out, ',');
+    if (more > 2) rs_strbuf_add(out, second + 1, more - 2);
+    rs_strbuf_putc(out, ']');
+}
+
+static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_runs *runs, const struct rs_bundle_pair *pair,
+                                 const struct rs_bundle_run *said, struct rs_err *err)
+{
+    const struct rs_bundle_texts *a = &said[0].texts, *b = runs->n > 1 ? &said[1].texts : NULL;
     struct rs_json *j = rs_alloc(sizeof *j);
     rs_json_to_text(j, out, "the page's texts");
-    head_json(j, t, texts->title);
+    head_json(j, runs, pair, said);
     enum rs_status status = rs_json_finish(j, err);
     free(j);
     if (status != RS_OK) return status;
     out->data[--out->len] = 0; /* its last brace follows the texts */
-    put_text(out, "comms", texts->comms, "[]");
-    put_text(out, "clocks", texts->clocks, "[]");
-    put_text(out, "report", texts->report, "{}");
+    put_arrays(out, "comms", a->comms, b ? b->comms : NULL);
+    put_arrays(out, "clocks", a->clocks, b ? b->clocks : NULL);
+    put_text(out, "report", a->report, "{}");
+    if (b) {
+        rs_strbuf_puts(out, ",\"reports\":[");
+        rs_strbuf_puts(out, a->report ? a->report : "{}");
+        rs_strbuf_putc(out, ',');
+        rs_strbuf_puts(out, b->report ? b->report : "{}");
+        rs_strbuf_putc(out, ']');
+    }
     rs_strbuf_putc(out, '}');
     return RS_OK;
 }
@@ -357,7 +481,9 @@ uint64_t rs_bundle_html_bytes(size_t page_bytes, const struct rs_bundle_sizes *s
 /* ---- the bundle ---- */
 
 struct writer {
-    struct rs_timeline *t;
+    struct rs_runs runs;
+    const struct rs_bundle_run *said; /* by run */
+    const struct rs_bundle_pair *pair; /* NULL: one run */
     struct rs_zip zip;
     struct rs_packer table;
     struct rs_bars bars; /* of the current process */
@@ -375,7 +501,7 @@ static enum rs_status open_all(struct writer *w, double span, const struct rs_bu
     RS_TRY(rs_blocks_open(&w->blocks, place->folder, err));
     RS_TRY(rs_overviews_open(&w->overview, span, place->folder, err));
     RS_TRY(rs_edges_open(&w->relations, place->folder, err));
-    return rs_operations_open(&w->operations, w->t, place->folder, err);
+    return rs_operations_open(&w->operations, &w->runs, place->folder, err);
 }
 
 static void free_all(struct writer *w)
@@ -388,22 +514,37 @@ static void free_all(struct writer *w)
     rs_operations_free(&w->operations);
     lane_list_free(&w->places);
     rs_zip_free(&w->zip);
+    rs_runs_free(&w->runs);
 }
 
 /* ---- process by process ---- */
 
-static enum rs_status add_process(struct writer *w, uint32_t i, uint64_t *bars, struct rs_err *err)
+/* Moves the bars of a run to where it is on the page. */
+static void delay_bars(struct rs_bars *b, const struct rs_kinds *kinds, int64_t delay)
+{
+    int64_t *const arguments[RS_BAR_ARGS] = {b->a1, b->a2, b->a3, b->a4, b->a5, b->a6};
+    for (uint32_t i = 0; i < b->n; i++) {
+        b->start[i] += delay;
+        for (unsigned k = 0; k < RS_BAR_ARGS; k++)
+            if (arguments[k][i] != RS_BAR_NO_ARG && rs_bar_arg(&kinds->rows[b->kind[i]], k)->unit == RS_UNIT_TIME)
+                arguments[k][i] += delay;
+    }
+}
+
+static enum rs_status add_process(struct writer *w, uint32_t run, uint32_t i, uint64_t *bars, struct rs_err *err)
 {
     struct rs_bars *b = &w->bars;
-    RS_TRY(rs_timeline_process(w->t, i, (uint32_t)*bars, b, err));
+    struct rs_timeline *t = rs_runs_hold(&w->runs, run);
+    RS_TRY(rs_timeline_process(t, i, (uint32_t)*bars, b, err));
+    if (w->runs.rows[run].delay) delay_bars(b, &t->kinds, w->runs.rows[run].delay);
     *bars += b->n;
     if (*bars >= RS_BAR_NONE)
         return rs_fail(err, RS_BAD_INPUT,
                        "more than four billion bars: select less (--rank, --from, --to, --level ops)");
     for (uint32_t k = 0; k < b->nlanes; k++) {
-        RS_TRY(rs_blocks_lane(&w->blocks, b, &b->lanes[k], w->places.n, &w->t->kinds, &w->table, &w->zip, err));
+        RS_TRY(rs_blocks_lane(&w->blocks, b, &b->lanes[k], w->places.n, &t->kinds, &w->table, &w->zip, err));
         RS_TRY(rs_overviews_lane(&w->overview, b, &b->lanes[k], err));
-        RS_TRY(lane_list_add(&w->places, &b->lanes[k], err));
+        RS_TRY(lane_list_add(&w->places, &b->lanes[k], w->runs.rows[run].first_group + b->lanes[k].group, err));
     }
     return rs_edges_process(&w->relations, b, &w->table, &w->zip, err);
 }
@@ -411,13 +552,16 @@ static enum rs_status add_process(struct writer *w, uint32_t i, uint64_t *bars, 
 static enum rs_status add_processes(struct writer *w, const struct rs_bundle_place *place, rs_bundle_progress progress,
                                     struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
-    for (uint32_t i = 0; i < w->t->nprocs; i++) {
-        RS_TRY(add_process(w, i, &sizes->bars, err));
+    uint32_t all = 0, done = 0, run = 0;
+    for (uint32_t i = 0; i < w->runs.n; i++) all += w->runs.rows[i].t->nprocs;
+    for (uint32_t i = 0; done < all; i++, done++) {
+        for (; i == w->runs.rows[run].t->nprocs; run++) i = 0;
+        RS_TRY(add_process(w, run, i, &sizes->bars, err));
         sizes->bytes = w->blocks.pieces.spool.bytes; /* most of it */
         if (place->most && sizes->bytes > place->most)
             return rs_fail(err, RS_BAD_INPUT, "the bundle would be larger than %llu bytes",
                            (unsigned long long)place->most);
-        if (progress) progress(i + 1, w->t->nprocs);
+        if (progress) progress(done + 1, all);
     }
     rs_bars_free(&w->bars); /* the largest of all, and no longer needed */
     w->bars = (struct rs_bars){0};
@@ -428,7 +572,7 @@ static enum rs_status add_processes(struct writer *w, const struct rs_bundle_pla
 
 static enum rs_status write_strings(struct writer *w, struct rs_err *err)
 {
-    const struct rs_texts *texts = &w->t->texts;
+    const struct rs_texts *texts = &w->runs.rows[w->runs.holder].t->texts;
     struct rs_strbuf all = {0};
     uint32_t n = texts->n ? texts->n : 1; /* string 0 always exists */
     int64_t *end = rs_zalloc(n, sizeof *end);
@@ -447,10 +591,10 @@ static enum rs_status write_strings(struct writer *w, struct rs_err *err)
     return status;
 }
 
-static enum rs_status write_meta(struct writer *w, const struct rs_bundle_texts *texts, struct rs_err *err)
+static enum rs_status write_meta(struct writer *w, struct rs_err *err)
 {
     struct rs_strbuf meta = {0};
-    enum rs_status status = meta_write(&meta, w->t, texts, err);
+    enum rs_status status = meta_write(&meta, &w->runs, w->pair, w->said, err);
     if (status == RS_OK)
         status = rs_container_bytes(&w->container, &w->zip, "meta", rs_strbuf_borrow(&meta), meta.len, err);
     rs_strbuf_free(&meta);
@@ -458,18 +602,18 @@ static enum rs_status write_meta(struct writer *w, const struct rs_bundle_texts 
 }
 
 /* What the page keeps in memory: small, or needed for the first picture. */
-static enum rs_status write_tables(struct writer *w, const struct rs_bundle_texts *texts, struct rs_err *err)
+static enum rs_status write_tables(struct writer *w, struct rs_err *err)
 {
     struct rs_container *c = &w->container;
     struct rs_packer *t = &w->table;
-    RS_TRY(write_meta(w, texts, err));
-    lane_list_groups(&w->places, w->t, t);
+    RS_TRY(write_meta(w, err));
+    lane_list_groups(&w->places, &w->runs, w->said, t);
     RS_TRY(rs_container_table(c, &w->zip, "groups", t, err));
     lane_list_lanes(&w->places, t);
     RS_TRY(rs_container_table(c, &w->zip, "lanes", t, err));
     rs_operations_members(&w->operations, t);
     RS_TRY(rs_container_table(c, &w->zip, "members", t, err));
-    lane_list_flags(w->t, t);
+    lane_list_flags(&w->runs, t);
     RS_TRY(rs_container_table(c, &w->zip, "flags", t, err));
     rs_operations_table(&w->operations, t);
     RS_TRY(rs_container_table(c, &w->zip, "ops", t, err));
@@ -485,8 +629,8 @@ static enum rs_status write_tables(struct writer *w, const struct rs_bundle_text
     return rs_container_table(c, &w->zip, "edgeidx", t, err);
 }
 
-static enum rs_status write_all(struct writer *w, double span, const struct rs_bundle_texts *texts,
-                                const struct rs_bundle_place *place, struct rs_bundle_sizes *sizes, struct rs_err *err)
+static enum rs_status write_all(struct writer *w, double span, const struct rs_bundle_place *place,
+                                struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
     struct rs_container *c = &w->container;
     uint32_t buckets;
@@ -494,31 +638,53 @@ static enum rs_status write_all(struct writer *w, double span, const struct rs_b
     RS_TRY(rs_operations_pack(&w->operations, &w->table, &w->zip, err));
     RS_TRY(rs_edges_end(&w->relations, &w->table, &w->zip, err));
     RS_TRY(rs_container_begin(c, place->fd, place->name, err));
-    RS_TRY(write_tables(w, texts, err));
+    RS_TRY(write_tables(w, err));
     RS_TRY(rs_container_pieces(c, "overview", &w->overview.pieces, err));
     sizes->first_bytes = c->at;
     RS_TRY(rs_container_pieces(c, "parts", &w->operations.pieces, err));
     RS_TRY(rs_container_pieces(c, "edges", &w->relations.pieces, err));
     RS_TRY(rs_container_pieces(c, "bars", &w->blocks.pieces, err));
     sizes->bytes = c->at;
-    sizes->operations = w->t->nops;
+    sizes->operations = w->runs.nops;
     sizes->parts = w->operations.parts;
     sizes->relations = w->relations.n;
     return rs_container_end(c, span, buckets, err);
+}
+
+static enum rs_status write_bundle(struct writer *w, const struct rs_bundle_place *place, rs_bundle_progress progress,
+                                   struct rs_bundle_sizes *sizes, struct rs_err *err)
+{
+    double span = (double)rs_runs_span(&w->runs);
+    *sizes = (struct rs_bundle_sizes){0};
+    enum rs_status status = open_all(w, span, place, err);
+    if (status == RS_OK) status = add_processes(w, place, progress, sizes, err);
+    if (status == RS_OK) status = write_all(w, span, place, sizes, err);
+    free_all(w);
+    free(w);
+    return status;
 }
 
 enum rs_status rs_bundle_write(struct rs_timeline *t, const struct rs_bundle_texts *texts,
                                const struct rs_bundle_place *place, rs_bundle_progress progress,
                                struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
-    *sizes = (struct rs_bundle_sizes){0};
+    const struct rs_bundle_run said = {.timeline = t, .texts = *texts};
     struct writer *w = rs_zalloc(1, sizeof *w); /* large: not for the stack */
-    w->t = t;
-    double span = t->span > 0 ? (double)t->span : 1; /* a span of 0 has no buckets */
-    enum rs_status status = open_all(w, span, place, err);
-    if (status == RS_OK) status = add_processes(w, place, progress, sizes, err);
-    if (status == RS_OK) status = write_all(w, span, texts, place, sizes, err);
-    free_all(w);
-    free(w);
-    return status;
+    w->said = &said;
+    rs_runs_init(&w->runs, &t, &(int64_t){0}, 1);
+    return write_bundle(w, place, progress, sizes, err);
+}
+
+enum rs_status rs_bundle_write_pair(const struct rs_bundle_pair *pair, const struct rs_bundle_place *place,
+                                    rs_bundle_progress progress, struct rs_bundle_sizes *sizes, struct rs_err *err)
+{
+    struct rs_timeline *const timelines[] = {pair->runs[0].timeline, pair->runs[1].timeline};
+    int64_t zero[] = {rs_time_minus(pair->runs[0].zero, timelines[0]->begin),
+                      rs_time_minus(pair->runs[1].zero, timelines[1]->begin)};
+    int64_t later = zero[0] > zero[1] ? zero[0] : zero[1];
+    struct writer *w = rs_zalloc(1, sizeof *w);
+    w->said = pair->runs;
+    w->pair = pair;
+    rs_runs_init(&w->runs, timelines, (const int64_t[]){later - zero[0], later - zero[1]}, 2);
+    return write_bundle(w, place, progress, sizes, err);
 }

@@ -18,6 +18,28 @@ struct rs_bundle_texts {
     const char *report; /* `report --json` */
 };
 
+/* Where a step begins, on the common axis of its run. */
+struct rs_bundle_step {
+    uint32_t number;
+    int64_t at;
+};
+
+/* One of two runs that are drawn above each other. All is the caller's. */
+struct rs_bundle_run {
+    struct rs_timeline *timeline;
+    struct rs_bundle_texts texts; /* title: what the run is, above its rows */
+    int64_t zero; /* on its common axis: both runs' are drawn at the same place */
+    const struct rs_bundle_step *steps; /* by time; the page can align the runs at each step that both have */
+    uint32_t nsteps;
+};
+
+struct rs_bundle_pair {
+    const char *title;
+    const char *const *sentences; /* what the comparison says; shown above the report */
+    uint32_t nsentences;
+    struct rs_bundle_run runs[2]; /* the first above the second, which was made beside it (timeline/timeline.h) */
+};
+
 struct rs_bundle_sizes {
     uint64_t bars, operations, parts, relations; /* rows */
     uint64_t bytes; /* of the bundle */
@@ -38,6 +60,10 @@ struct rs_bundle_place {
 enum rs_status rs_bundle_write(struct rs_timeline *t, const struct rs_bundle_texts *texts,
                                const struct rs_bundle_place *place, rs_bundle_progress progress,
                                struct rs_bundle_sizes *sizes, struct rs_err *err);
+
+/* The same for two runs. */
+enum rs_status rs_bundle_write_pair(const struct rs_bundle_pair *pair, const struct rs_bundle_place *place,
+                                    rs_bundle_progress progress, struct rs_bundle_sizes *sizes, struct rs_err *err);
 
 /* A page that contains the bundle in `fd`: `page` is the built page of bundle/page.h. */
 enum rs_status rs_bundle_html(const char *page, size_t page_bytes, int fd, const struct rs_bundle_sizes *sizes,

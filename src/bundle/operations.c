@@ -26,52 +26,54 @@ const unsigned rs_operations_narguments = sizeof rs_operations_arguments / sizeo
 
 /* ---- ranks ---- */
 
-enum rs_status rs_operations_open(struct rs_operations *o, struct rs_timeline *t, const char *folder,
-                                  struct rs_err *err)
+enum rs_status rs_operations_open(struct rs_operations *o, struct rs_runs *runs, const char *folder, struct rs_err *err)
 {
-    const struct rs_model *m = t->model;
-    *o = (struct rs_operations){.t = t};
-    RS_TRY(rs_pieces_open(&o->pieces, folder, err));
-    o->comm = rs_alloc(((size_t)m->ncomms + 1) * sizeof *o->comm);
-    o->member = rs_alloc(((size_t)m->nmembers + 1) * sizeof *o->member);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m->ncomms; i++) o->comm[i] = m->comms[i].over == RS_NONE ? n++ : RS_NONE;
-    n = 0;
-    for (uint32_t i = 0; i < m->nmembers; i++) o->member[i] = o->comm[m->members[i].comm] != RS_NONE ? n++ : RS_NONE;
-    return RS_OK;
+    *o = (struct rs_operations){.runs = runs};
+    return rs_pieces_open(&o->pieces, folder, err);
+}
+
+struct member_columns {
+    uint32_t *comm, *group;
+    int64_t *rank, *global;
+};
+
+static void fill_members(const struct rs_run *run, struct member_columns *c)
+{
+    const struct rs_model *m = run->t->model;
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        uint32_t row = run->member[i], own = run->t->group_of_member[i]; /* its communicator's, below its rank's */
+        if (row == RS_NONE) continue;
+        c->comm[row] = run->comm[m->members[i].comm];
+        c->group[row] = own < run->t->ngroups ? run->first_group + run->t->groups[own].parent : RS_NONE;
+        c->rank[row] = m->members[i].rank;
+        c->global[row] = m->members[i].global_rank;
+    }
 }
 
 void rs_operations_members(const struct rs_operations *o, struct rs_packer *table)
 {
-    const struct rs_model *m = o->t->model;
-    uint32_t n = 0, *comm = rs_alloc(((size_t)m->nmembers + 1) * sizeof *comm);
-    uint32_t *group = rs_alloc(((size_t)m->nmembers + 1) * sizeof *group);
-    int64_t *rank = rs_alloc(((size_t)m->nmembers + 1) * sizeof *rank);
-    int64_t *global = rs_alloc(((size_t)m->nmembers + 1) * sizeof *global);
-    for (uint32_t i = 0; i < m->nmembers; i++) {
-        if (o->member[i] == RS_NONE) continue;
-        comm[n] = o->comm[m->members[i].comm];
-        uint32_t own = o->t->group_of_member[i]; /* its communicator's, below its rank's */
-        group[n] = own < o->t->ngroups ? o->t->groups[own].parent : RS_NONE;
-        rank[n] = m->members[i].rank;
-        global[n++] = m->members[i].global_rank;
-    }
-    rs_packer_begin(table, n);
-    rs_packer_u32(table, "comm", comm, RS_COLUMN_PLANES);
-    rs_packer_i64(table, "rank", rank, 0, RS_COLUMN_PLANES);
-    rs_packer_i64(table, "global", global, 0, RS_COLUMN_PLANES);
-    rs_packer_u32(table, "group", group, RS_COLUMN_PLANES);
-    free(comm);
-    free(group);
-    free(rank);
-    free(global);
+    size_t n = (size_t)o->runs->nmembers + 1;
+    struct member_columns c = {.comm = rs_alloc(n * sizeof *c.comm),
+                               .group = rs_alloc(n * sizeof *c.group),
+                               .rank = rs_alloc(n * sizeof *c.rank),
+                               .global = rs_alloc(n * sizeof *c.global)};
+    for (uint32_t i = 0; i < o->runs->n; i++) fill_members(&o->runs->rows[i], &c);
+    rs_packer_begin(table, o->runs->nmembers);
+    rs_packer_u32(table, "comm", c.comm, RS_COLUMN_PLANES);
+    rs_packer_i64(table, "rank", c.rank, 0, RS_COLUMN_PLANES);
+    rs_packer_i64(table, "global", c.global, 0, RS_COLUMN_PLANES);
+    rs_packer_u32(table, "group", c.group, RS_COLUMN_PLANES);
+    free(c.comm);
+    free(c.group);
+    free(c.rank);
+    free(c.global);
 }
 
 /* ---- parts ---- */
 
-static double after_begin(const struct rs_timeline *t, int64_t ns)
+static double after_begin(const struct rs_run *run, int64_t ns)
 {
-    return ns == RS_TIME_NONE ? NAN : (double)rs_time_minus(ns, t->begin);
+    return ns == RS_TIME_NONE ? NAN : (double)rs_run_time(run, ns);
 }
 
 static double length(int64_t ns)
@@ -112,17 +114,17 @@ static enum rs_status flush(struct rs_operations *o, struct batch *b, struct rs_
 static enum rs_status pack_parts(struct rs_operations *o, struct batch *b, struct rs_packer *table, struct rs_zip *z,
                                  struct rs_err *err)
 {
-    const struct rs_timeline *t = o->t;
-    const struct rs_model *m = t->model;
-    for (uint32_t i = 0; i < t->nops; i++) {
-        uint32_t op = t->ops[i];
+    for (uint32_t i = 0; i < o->runs->nops; i++) {
+        const struct rs_run *run = &o->runs->rows[o->runs->ops[i].run];
+        const struct rs_model *m = run->t->model;
+        uint32_t op = o->runs->ops[i].op;
         int64_t shortest = rs_op_shortest(m, op);
         for (uint32_t k = 0; k < m->ops.nparts[op]; k++) {
             uint32_t part = m->order[m->ops.part[op] + k];
-            b->member[b->n] = o->member[m->parts.member[part]];
-            b->bar[b->n] = t->bar_of_part[part];
-            b->start[b->n] = after_begin(t, m->parts.start[part]);
-            b->end[b->n] = after_begin(t, m->parts.end[part]);
+            b->member[b->n] = run->member[m->parts.member[part]];
+            b->bar[b->n] = run->t->bar_of_part[part];
+            b->start[b->n] = after_begin(run, m->parts.start[part]);
+            b->end[b->n] = after_begin(run, m->parts.end[part]);
             b->wait[b->n++] = length(rs_op_part_wait(m, part, shortest));
             o->parts++;
             if (b->n == RS_PIECE_ROWS) RS_TRY(flush(o, b, table, z, err));
@@ -154,9 +156,7 @@ void rs_operations_index(const struct rs_operations *o, struct rs_packer *table)
 
 /* One column at a time: the model has the rest. */
 struct columns {
-    struct rs_operations *o;
-    const struct rs_model *m;
-    const uint32_t *ops;
+    struct rs_runs *runs;
     uint32_t n;
     double *d;
     int64_t *i;
@@ -165,10 +165,14 @@ struct columns {
     bool *no; /* all false */
 };
 
-/* For each operation: `expression` with op and row. */
+/* For each operation: `expression` with its run, the model m, its operations o, op and row. */
 #define EACH(c, to, expression)                                                                                        \
     for (uint32_t row = 0; row < (c)->n; row++) {                                                                      \
-        uint32_t op = (c)->ops[row];                                                                                   \
+        const struct rs_run *run = &(c)->runs->rows[(c)->runs->ops[row].run];                                          \
+        const struct rs_model *m = run->t->model;                                                                      \
+        const struct rs_ops *o = &m->ops;                                                                              \
+        uint32_t op = (c)->runs->ops[row].op;                                                                          \
+        (void)o;                                                                                                       \
         (to)[row] = (expression);                                                                                      \
     }
 
@@ -180,6 +184,13 @@ static uint32_t last_part(const struct rs_model *m, uint32_t op, uint32_t first_
     for (uint32_t k = 0; k < m->ops.nparts[op]; k++)
         if (m->order[m->ops.part[op] + k] == last) return first_row + k;
     return RS_NONE;
+}
+
+/* The rank of the job that was last; -1: unknown, or a tie. */
+static int64_t last_rank(const struct rs_model *m, uint32_t op)
+{
+    uint32_t last = rs_op_last_part(m, op);
+    return last == RS_NONE ? -1 : m->members[m->parts.member[last]].global_rank;
 }
 
 /* Parts are by rank. */
@@ -206,19 +217,40 @@ static int64_t step_of(const struct rs_model *m, uint32_t op)
     return f.step == RS_NONE ? INT64_MIN : (int64_t)f.step;
 }
 
-static void strings(struct columns *c, const char *name, const uint16_t *of_op, const uint16_t *of_part,
+static uint16_t func_of(const struct rs_model *m, uint32_t op)
+{
+    return m->ops.func[op];
+}
+
+static uint16_t dtype_of(const struct rs_model *m, uint32_t op)
+{
+    return m->ops.dtype[op];
+}
+
+static uint16_t algo_of(const struct rs_model *m, uint32_t op)
+{
+    return m->parts.algo[m->order[m->ops.part[op]]];
+}
+
+static uint16_t proto_of(const struct rs_model *m, uint32_t op)
+{
+    return m->parts.proto[m->order[m->ops.part[op]]];
+}
+
+/* Strings of the models; omitted if no operation has one, unless it is `always` there. */
+static void strings(struct columns *c, const char *name, uint16_t (*of)(const struct rs_model *, uint32_t), bool always,
                     struct rs_packer *table)
 {
-    const struct rs_model *m = c->m;
-    bool any = false;
+    struct rs_texts *texts = &c->runs->rows[c->runs->holder].t->texts;
+    bool any = always;
     for (uint32_t row = 0; row < c->n; row++) {
-        uint32_t op = c->ops[row];
-        uint16_t id = of_op ? of_op[op] : of_part[m->order[m->ops.part[op]]];
+        const struct rs_model *m = c->runs->rows[c->runs->ops[row].run].t->model;
+        uint16_t id = of(m, c->runs->ops[row].op);
         const char *text = id ? rs_model_text(m, id) : "";
-        rs_texts_id(&c->o->t->texts, text, strlen(text), &c->u[row]);
+        rs_texts_id(texts, text, strlen(text), &c->u[row]);
         any |= c->u[row] != 0;
     }
-    if (any || of_op == m->ops.func) rs_packer_u32(table, name, c->u, RS_COLUMN_PLANES);
+    if (any) rs_packer_u32(table, name, c->u, RS_COLUMN_PLANES);
 }
 
 /* Columns that only some have: omitted if none does. */
@@ -229,29 +261,27 @@ static void some(struct columns *c, const char *name, struct rs_packer *table)
 
 static void fill(struct columns *c, struct rs_packer *table)
 {
-    const struct rs_model *m = c->m;
-    const struct rs_ops *o = &m->ops;
-    const struct rs_timeline *t = c->o->t;
     uint32_t parts = 0;
     rs_packer_begin(table, c->n);
     EACH(c, (uint64_t *)c->i, o->id[op]);
     rs_packer_u64(table, "id", (uint64_t *)c->i);
-    EACH(c, c->u, c->o->comm[o->comm[op]]);
+    EACH(c, c->u, run->comm[o->comm[op]]);
     rs_packer_u32(table, "comm", c->u, RS_COLUMN_PLANES);
-    strings(c, "func", o->func, NULL, table);
+    strings(c, "func", func_of, true, table);
     EACH(c, c->i, seq_of(m, op));
     rs_packer_i64(table, "seq", c->i, 0, RS_COLUMN_PLANES);
     EACH(c, c->d, rs_size_known(m, op) ? (double)o->bytes[op] : NAN);
     rs_packer_f64(table, "bytes", c->d);
-    EACH(c, c->d, after_begin(t, o->first[op]));
+    EACH(c, c->d, after_begin(run, o->first[op]));
     rs_packer_f64(table, "first", c->d);
-    EACH(c, c->d, after_begin(t, o->last[op]));
+    EACH(c, c->d, after_begin(run, o->last[op]));
     rs_packer_f64(table, "last", c->d);
-    EACH(c, c->d, after_begin(t, o->end[op]));
+    EACH(c, c->d, after_begin(run, o->end[op]));
     rs_packer_f64(table, "end", c->d);
     double *longest = (double *)c->i;
     for (uint32_t row = 0; row < c->n; row++) {
-        struct rs_op_waits waits = rs_op_waits(m, c->ops[row]);
+        const struct rs_run_op *x = &c->runs->ops[row];
+        struct rs_op_waits waits = rs_op_waits(c->runs->rows[x->run].t->model, x->op);
         c->d[row] = length(waits.mean_ns);
         longest[row] = length(waits.longest_ns);
     }
@@ -267,6 +297,8 @@ static void fill(struct columns *c, struct rs_packer *table)
     rs_packer_u32(table, "part", c->u, RS_COLUMN_DELTA);
     EACH(c, c->u, last_part(m, op, c->u[row]));
     rs_packer_u32(table, "last_part", c->u, RS_COLUMN_PLANES);
+    EACH(c, c->i, last_rank(m, op));
+    rs_packer_i64(table, "last_rank", c->i, 0, RS_COLUMN_PLANES);
     EACH(c, c->u, o->nparts[op]);
     rs_packer_u32(table, "nparts", c->u, RS_COLUMN_PLANES);
     EACH(c, c->u, ranks_of(m, op));
@@ -279,9 +311,9 @@ static void fill(struct columns *c, struct rs_packer *table)
     rs_packer_i64(table, "src", c->i, 0, RS_COLUMN_PLANES);
     EACH(c, c->i, o->dst[op]);
     rs_packer_i64(table, "dst", c->i, 0, RS_COLUMN_PLANES);
-    strings(c, "dtype", o->dtype, NULL, table);
-    strings(c, "algo", NULL, m->parts.algo, table);
-    strings(c, "proto", NULL, m->parts.proto, table);
+    strings(c, "dtype", dtype_of, false, table);
+    strings(c, "algo", algo_of, false, table);
+    strings(c, "proto", proto_of, false, table);
     EACH(c, c->d, (double)o->count[op]);
     rs_packer_f64(table, "count", c->d);
     EACH(c, c->i, o->captured[op] ? (int64_t)o->replay[op] : INT64_MIN);
@@ -294,12 +326,9 @@ static void fill(struct columns *c, struct rs_packer *table)
 
 void rs_operations_table(struct rs_operations *o, struct rs_packer *table)
 {
-    const struct rs_timeline *t = o->t;
-    size_t n = (size_t)t->nops + 1;
-    struct columns c = {.o = o,
-                        .m = t->model,
-                        .ops = t->ops,
-                        .n = t->nops,
+    size_t n = (size_t)o->runs->nops + 1;
+    struct columns c = {.runs = o->runs,
+                        .n = o->runs->nops,
                         .d = rs_alloc(n * sizeof *c.d),
                         .i = rs_alloc(n * sizeof *c.i),
                         .u = rs_alloc(n * sizeof *c.u),
@@ -316,8 +345,6 @@ void rs_operations_table(struct rs_operations *o, struct rs_packer *table)
 void rs_operations_free(struct rs_operations *o)
 {
     rs_pieces_free(&o->pieces);
-    free(o->comm);
-    free(o->member);
     free(o->first);
     *o = (struct rs_operations){0};
 }

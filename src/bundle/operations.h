@@ -6,19 +6,17 @@
 #define RS_BUNDLE_OPERATIONS_H
 
 #include "bundle/container.h"
-#include "timeline/timeline.h"
+#include "bundle/runs.h"
 
 struct rs_operations {
-    struct rs_timeline *t;
-    uint32_t *comm; /* by communicator of the model: its position in meta.comms; RS_NONE: merged into another */
-    uint32_t *member; /* by member of the model: its row in "members"; RS_NONE: likewise */
+    struct rs_runs *runs;
     uint64_t parts; /* rows of "parts" */
     struct rs_pieces pieces;
     int64_t *first; /* by piece: its first part */
     uint32_t cap_first;
 };
 
-enum rs_status rs_operations_open(struct rs_operations *o, struct rs_timeline *t, const char *folder,
+enum rs_status rs_operations_open(struct rs_operations *o, struct rs_runs *runs, const char *folder,
                                   struct rs_err *err);
 /* Packs the parts. */
 enum rs_status rs_operations_pack(struct rs_operations *o, struct rs_packer *table, struct rs_zip *z,

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/print/output.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 
@@ -41,11 +42,12 @@ static void cell_ranks(struct rs_table *t, const struct rs_clock_row *row)
 
 static void print_table(struct rs_model *m, const struct rs_clock_rows *r, struct rs_table *t)
 {
-    static const char *const numbers[] = {"pid",        "GPU", "ranks",     "offset",    "ppm",      "error",
-                                          "GPU offset", "ppm", "GPU error", "read late", "p99 late", "stale"};
-    rs_table_column(t, RS_LEFT, "host");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(t, RS_RIGHT, numbers[i]);
-    rs_table_column(t, RS_LEFT, "method");
+    static const enum rs_heading numbers[] = {RS_H_PID,       RS_H_GPU,       RS_H_RANKS,      RS_H_OFFSET,
+                                              RS_H_PPM,       RS_H_ERROR,     RS_H_GPU_OFFSET, RS_H_PPM,
+                                              RS_H_GPU_ERROR, RS_H_READ_LATE, RS_H_P99_LATE,   RS_H_STALE};
+    rs_table_column(t, RS_LEFT, RS_H_HOST);
+    rs_table_numbers(t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(t, RS_LEFT, RS_H_METHOD);
     for (uint32_t i = 0; i < r->n && i < MOST_ROWS; i++) {
         const struct rs_clock_row *row = &r->all[i];
         const struct rs_proc *p = &m->procs[row->proc];
@@ -70,7 +72,7 @@ static void print_table(struct rs_model *m, const struct rs_clock_rows *r, struc
         rs_table_cell(t, "%s", rs_clock_method_name(rs_clock_own(m, row)->method));
     }
     rs_table_print(t, "", stdout);
-    if (r->n > MOST_ROWS) printf("and %" PRIu32 " more (--json has all)\n", r->n - MOST_ROWS);
+    if (r->n > MOST_ROWS) rs_screen_print("and %" PRIu32 " more (--json has all)\n", r->n - MOST_ROWS);
 }
 
 static bool has_times(const struct rs_model *m)
@@ -100,12 +102,12 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
             worst[d->kind] = d->error_ns;
         }
     }
-    if (r->n) printf("\n");
+    if (r->n) rs_screen_print("\n");
     if (!has_times(m)) {
-        printf("No operation here has a start or an end: clocks cannot be compared.\n");
+        rs_screen_print("No operation here has a start or an end: clocks cannot be compared.\n");
         return;
     } else if (!m->aligned) {
-        printf("Times are as recorded: clocks are not compared.\n");
+        rs_screen_print("Times are as recorded: clocks are not compared.\n");
     } else {
         static const char *const kinds[] = {[RS_DOMAIN_HOST] = "hosts' clocks", [RS_DOMAIN_GPU] = "GPUs' timers"};
         const char *between = "Clocks agree:";
@@ -113,28 +115,29 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
             /* One host agrees with itself, even if all others do not. */
             bool alone = kind == RS_DOMAIN_HOST && clocks[kind] == 1 + hosts;
             if (worst[kind] == RS_TIME_NONE || alone) continue;
-            printf("%s %s to within %s", between, kinds[kind], rs_text_ns(worst[kind]).s);
+            rs_screen_print("%s %s to within %s", between, kinds[kind], rs_text_ns(worst[kind]).s);
             between = ",";
         }
-        if (*between == ',') printf(".\n");
+        if (*between == ',') rs_screen_print(".\n");
         if (error > 0)
-            printf(
+            rs_screen_print(
                 "Clock error of comparing starts: up to %s. A lead below twice the error of its operation is a tie.\n",
                 rs_text_ns(error).s);
         else if (*between != ',' && !apart)
-            printf("Everything is on one clock.\n");
+            rs_screen_print("Everything is on one clock.\n");
     }
     if (m->aligned && apart)
-        printf("%" PRIu32 " clock%s (%" PRIu32 " of hosts, %" PRIu32
-               " of GPUs) share%s no operation with the others: %s as %s, and %s not compared with them.\n",
-               apart, apart == 1 ? "" : "s", hosts, apart - hosts, apart == 1 ? "s" : "",
-               apart == 1 ? "it stays" : "they stay", apart == 1 ? "it was" : "they were", apart == 1 ? "is" : "are");
+        rs_screen_print("%" PRIu32 " clock%s (%" PRIu32 " of hosts, %" PRIu32
+                        " of GPUs) share%s no operation with the others: %s as %s, and %s not compared with them.\n",
+                        apart, apart == 1 ? "" : "s", hosts, apart - hosts, apart == 1 ? "s" : "",
+                        apart == 1 ? "it stays" : "they stay", apart == 1 ? "it was" : "they were",
+                        apart == 1 ? "is" : "are");
     if (stale)
-        printf("%s of %s GPU timers belong to another operation and are not used.\n", rs_text_count(stale).s,
-               rs_text_count(timers).s);
+        rs_screen_print("%s of %s GPU timers belong to another operation and are not used.\n", rs_text_count(stale).s,
+                        rs_text_count(timers).s);
     if (overruns)
-        printf("%s GPU timers were read after the GPU had overwritten them: the proxy thread was too slow.\n",
-               rs_text_count(overruns).s);
+        rs_screen_print("%s GPU timers were read after the GPU had overwritten them: the proxy thread was too slow.\n",
+                        rs_text_count(overruns).s);
 }
 
 static void print_text(struct rs_model *m, const struct rs_clock_rows *r, int64_t error)

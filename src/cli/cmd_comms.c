@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/print/output.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
@@ -205,26 +206,26 @@ static void print_sources(const struct comms *c)
         init |= life->created != RS_TIME_NONE && life->created_from == RS_LIFE_FIRST_INIT;
         sleep |= life->destroyed != RS_TIME_NONE && life->destroyed_from == RS_LIFE_LAST_SLEEP;
     }
-    if (init) printf("created: the first init of the process; these dumps contain no other\n");
-    if (sleep) printf("lifetime: until the end of the last proxy sleep, where destruction begins\n");
+    if (init) rs_screen_print("created: the first init of the process; these dumps contain no other\n");
+    if (sleep) rs_screen_print("lifetime: until the end of the last proxy sleep, where destruction begins\n");
 }
 
 static void print_tree(const struct comms *c)
 {
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "communicator");
-    rs_table_column(&t, RS_LEFT, "name");
-    rs_table_column(&t, RS_RIGHT, "ranks");
-    rs_table_column(&t, RS_LEFT, "job ranks");
-    rs_table_column(&t, RS_RIGHT, "nodes");
-    rs_table_column(&t, RS_LEFT, "from");
-    rs_table_column(&t, RS_RIGHT, "created");
-    rs_table_column(&t, RS_RIGHT, "lifetime");
+    rs_table_column(&t, RS_LEFT, RS_H_COMMUNICATOR);
+    rs_table_column(&t, RS_LEFT, RS_H_NAME);
+    rs_table_column(&t, RS_RIGHT, RS_H_RANKS);
+    rs_table_column(&t, RS_LEFT, RS_H_JOB_RANKS);
+    rs_table_column(&t, RS_RIGHT, RS_H_NODES);
+    rs_table_column(&t, RS_LEFT, RS_H_FROM);
+    rs_table_column(&t, RS_RIGHT, RS_H_CREATED);
+    rs_table_column(&t, RS_RIGHT, RS_H_LIFETIME);
     for (uint32_t i = 0; i < c->m->ncomms; i++)
         if (c->shown[c->rows[i].comm]) comm_row(&t, c, &c->rows[i]);
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    printf("\n");
+    rs_screen_print("\n");
     rs_zero_print(c->m);
     print_sources(c);
 }
@@ -240,9 +241,9 @@ static void print_classes(const struct comms *c)
         children[m->comms[i].class] += m->comms[i].parent.comm != RS_NONE;
     }
     struct rs_table t = {0};
-    rs_table_column(&t, RS_RIGHT, "communicators");
-    rs_table_column(&t, RS_RIGHT, "split from others");
-    rs_table_column(&t, RS_LEFT, "each");
+    rs_table_column(&t, RS_RIGHT, RS_H_COMMUNICATORS);
+    rs_table_column(&t, RS_RIGHT, RS_H_SPLIT_FROM_OTHERS);
+    rs_table_column(&t, RS_LEFT, RS_H_EACH);
     for (uint32_t k = 0; k < m->nclasses; k++) {
         if (!counts[k]) continue;
         rs_table_cell(&t, "%s", rs_text_count(counts[k]).s);
@@ -253,17 +254,17 @@ static void print_classes(const struct comms *c)
     rs_table_free(&t);
     free(counts);
     free(children);
-    printf("\n--comm HASH or --rank N shows single ones, --json all of them.\n");
+    rs_screen_print("\n--comm HASH or --rank N shows single ones, --json all of them.\n");
 }
 
 static void print_text(const struct comms *c)
 {
-    printf("%s communicator%s", rs_text_count(c->n).s, c->n == 1 ? "" : "s");
-    if (c->m->world > 0) printf(", a job of %d rank%s", c->m->world, c->m->world == 1 ? "" : "s");
-    if (c->m->nranks && (int64_t)c->m->nranks < c->m->world) printf(", %u of them recorded", c->m->nranks);
-    printf("\n");
-    if (c->layout.text) printf("layout: %s\n", c->layout.text);
-    printf("\n");
+    rs_screen_print("%s communicator%s", rs_text_count(c->n).s, c->n == 1 ? "" : "s");
+    if (c->m->world > 0) rs_screen_print(", a job of %d rank%s", c->m->world, c->m->world == 1 ? "" : "s");
+    if (c->m->nranks && (int64_t)c->m->nranks < c->m->world) rs_screen_print(", %u of them recorded", c->m->nranks);
+    rs_screen_print("\n");
+    if (c->layout.text) rs_screen_print("layout: %s\n", c->layout.text);
+    rs_screen_print("\n");
     if (!c->n) return;
     if (c->n > MOST_ROWS)
         print_classes(c);

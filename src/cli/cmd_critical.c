@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
@@ -37,13 +37,13 @@ static void print_rows(const struct rs_critical *c, const struct rs_view *v)
 {
     struct rs_table t = {0};
     double window = (double)rs_time_minus(c->to, c->from);
-    rs_table_column(&t, RS_RIGHT, "share");
-    rs_table_column(&t, RS_RIGHT, "time");
-    rs_table_column(&t, RS_RIGHT, "segments");
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_LEFT, "host");
-    rs_table_column(&t, RS_LEFT, "kind");
-    rs_table_column(&t, RS_LEFT, "name");
+    rs_table_column(&t, RS_RIGHT, RS_H_SHARE);
+    rs_table_column(&t, RS_RIGHT, RS_H_TIME);
+    rs_table_column(&t, RS_RIGHT, RS_H_SEGMENTS);
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_column(&t, RS_LEFT, RS_H_KIND);
+    rs_table_column(&t, RS_LEFT, RS_H_NAME);
     for (uint32_t i = 0; i < c->nrows && i < MOST_ROWS; i++) {
         const struct rs_critical_row *r = &c->rows[i];
         rs_table_cell(&t, "%.1f %%", 100 * (double)r->ns / window);
@@ -55,7 +55,7 @@ static void print_rows(const struct rs_critical *c, const struct rs_view *v)
     }
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    if (c->nrows > MOST_ROWS) printf("and %" PRIu32 " more (--json has all)\n", c->nrows - MOST_ROWS);
+    if (c->nrows > MOST_ROWS) rs_screen_print("and %" PRIu32 " more (--json has all)\n", c->nrows - MOST_ROWS);
 }
 
 /* The longest segments, in the order of time. */
@@ -84,12 +84,12 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
 {
     struct rs_table t = {0};
     uint32_t longest[MOST_SEGMENTS], n = find_longest(c, longest);
-    rs_table_column(&t, RS_RIGHT, "at");
-    rs_table_column(&t, RS_RIGHT, "duration");
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_LEFT, "host");
-    rs_table_column(&t, RS_LEFT, "kind");
-    rs_table_column(&t, RS_LEFT, "name");
+    rs_table_column(&t, RS_RIGHT, RS_H_AT);
+    rs_table_column(&t, RS_RIGHT, RS_H_DURATION);
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_column(&t, RS_LEFT, RS_H_KIND);
+    rs_table_column(&t, RS_LEFT, RS_H_NAME);
     for (uint32_t i = 0; i < n; i++) {
         const struct rs_critical_segment *s = &c->segments[longest[i]];
         rs_table_cell(&t, "%s", rs_zero_moment(v->model, s->from).s);
@@ -98,27 +98,28 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
         rs_table_cell(&t, "%s%s", rs_critical_kind_name(s->kind), s->tie ? " (tie)" : "");
         cell_name(&t, c, s->name);
     }
-    printf("\nlongest segments\n");
+    rs_screen_print("\nlongest segments\n");
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     rs_zero_print(v->model);
 }
 
-static void print_text(const struct rs_critical *c, const struct rs_view *v, const struct rs_steps *steps)
+static void print_text(const struct rs_critical *c, const struct rs_view *v, const struct rs_steps *steps,
+                       const bool *named)
 {
-    if (steps->left_out) printf("%s\n", steps->left_out);
+    rs_screen_conclude_named((const char *const *)c->conclusion, c->nconclusion, v->model, named);
     if (c->from != RS_TIME_NONE) {
-        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tied",
-               rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
-               rs_text_count(c->nsegments).s, c->nsegments == 1 ? "" : "s", rs_text_count(c->jumps).s,
-               c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s);
-        if (c->error_ns > 0) printf("; clock error up to %s", rs_text_ns(c->error_ns).s);
-        printf("\n\n");
+        rs_screen_print("\ncritical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tied",
+                        rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
+                        rs_text_count(c->nsegments).s, c->nsegments == 1 ? "" : "s", rs_text_count(c->jumps).s,
+                        c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s);
+        if (c->error_ns > 0) rs_screen_print("; clock error up to %s", rs_text_ns(c->error_ns).s);
+        rs_screen_print("\n");
+        if (steps->left_out) rs_screen_print("%s\n", steps->left_out);
+        rs_screen_print("\n");
         print_rows(c, v);
         print_segments(c, v);
-        printf("\n");
     }
-    for (uint32_t i = 0; i < c->nconclusion; i++) rs_plain_line(c->conclusion[i], stdout);
 }
 
 /* ---- the command ---- */
@@ -141,7 +142,7 @@ static enum rs_status print(const struct options *o, struct rs_view *view, const
         rs_json_newline(j);
         done = rs_json_finish(j, err);
     } else {
-        print_text(&c, view, steps);
+        print_text(&c, view, steps, named);
     }
     if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
     rs_critical_free(&c);

@@ -14,19 +14,26 @@
 #include "cli/options/suggest.h"
 #include "cli/print/output.h"
 #include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/reading.h"
 #include "foreign/contents.h"
 #include "foreign/formats.h"
 #include "foreign/kernel_name.h"
 
-enum { WIDTH = 100 }; /* of a line of the text */
+/* Of a line of the text: lists and sentences are wrapped in a pipe, too. */
+static size_t line_width(void)
+{
+    enum { WIDTH = 100 };
+    size_t width = rs_screen_width();
+    return width < WIDTH ? width : WIDTH;
+}
 
 static void print_wrapped(const char *text, size_t indent)
 {
     size_t at = indent;
     while (*text) {
         size_t word = strcspn(text, " ");
-        if (at > indent && at + 1 + word > WIDTH) {
+        if (at > indent && at + 1 + word > line_width()) {
             printf("\n%*s", (int)indent, "");
             at = indent;
         } else if (at > indent) {
@@ -90,7 +97,7 @@ static void print_contents(const struct rs_contents *files, uint32_t n, const st
         char head[1024];
         snprintf(head, sizeof head, "%.800s: %s%s", f->path, f->what, f->complete ? "" : " (not complete)");
         if (i) printf("\n");
-        rs_plain_line(head, stdout);
+        rs_screen_print("%s\n", head);
         print_who(f, m);
         print_span(f);
         print_sentences("contains", &f->contains);
@@ -149,7 +156,7 @@ static void print_list(void)
         size_t at = 4;
         for (size_t k = 0; k < t->n; k++) {
             size_t n = strlen(t->terms[k].name);
-            if (at > 4 && at + n + 2 > WIDTH) {
+            if (at > 4 && at + n + 2 > line_width()) {
                 printf("\n    ");
                 at = 4;
             }

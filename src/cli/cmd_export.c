@@ -1,18 +1,23 @@
 /* ringscope export: a joined run in the format of another tool. */
+#include <ftw.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/options/filters.h"
 #include "cli/print/output.h"
+#include "cli/print/screen.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
 #include "export/compress.h"
 #include "export/exporter.h"
 #include "export/output.h"
+#include "join/totals.h"
 
 struct options {
     struct rs_view_options view;
@@ -203,6 +208,13 @@ static int check_inputs(const struct rs_command *self, const struct rs_exporter 
 
 /* ---- writing ---- */
 
+/* Also where the reader of a pipe went away: half a trace is none. */
+static int write_failed(const struct rs_command *self, const struct rs_err *err)
+{
+    rs_print_err(self->name, err);
+    return RS_EXIT_FAILURE;
+}
+
 /* `v` NULL: without a join. */
 static enum rs_status write_it(const struct rs_exporter *e, const struct options *o, struct rs_inputs *in,
                                struct rs_drawing *v, struct rs_output *place, struct rs_err *err)
@@ -221,6 +233,35 @@ static enum rs_status write_it(const struct rs_exporter *e, const struct options
     return rs_output_commit(place, err);
 }
 
+static uint64_t written; /* bytes, of a walk */
+
+static int add_size(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)path, (void)at;
+    if (type == FTW_F) written += (uint64_t)st->st_size;
+    return 0;
+}
+
+/* What is in OUT now; nothing of what went to a pipe. `v` NULL: whole recordings. */
+static void say_written(const struct options *o, const struct rs_inputs *in, const struct rs_drawing *v)
+{
+    enum { OPEN_FILES = 8 };
+    struct stat st;
+    if (!o->out || !strcmp(o->out, "-") || stat(o->out, &st) || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) return;
+    written = 0;
+    nftw(o->out, add_size, OPEN_FILES, FTW_PHYS);
+    rs_screen_print("%s: %s, %s", o->out, o->exporter->name, rs_text_bytes(written).s);
+    uint64_t ops = 0; /* as `ops` and `report` count them */
+    for (uint32_t i = 0; v && i < v->model.ops.n; i++)
+        ops += v->model.ops.over[i] == RS_NONE && rs_op_counts(&v->model, i) &&
+               rs_filter_op(&o->view.common.filters.filter, &v->model, i);
+    if (v)
+        rs_screen_print(", %s operation%s of %" PRIu32 " rank%s\n", rs_text_count(ops).s, ops == 1 ? "" : "s",
+                        v->model.nranks, v->model.nranks == 1 ? "" : "s");
+    else
+        rs_screen_print(", all of %zu recording%s\n", in->n, in->n == 1 ? "" : "s");
+}
+
 static int export_joined(const struct rs_command *self, const struct rs_exporter *e, struct options *o,
                          struct rs_inputs *in, struct rs_output *place)
 {
@@ -229,7 +270,8 @@ static int export_joined(const struct rs_command *self, const struct rs_exporter
     o->view.row_bits &= e->rows;
     int status = rs_drawing_make(self, &v, in, &o->view);
     if (status) return status;
-    if (write_it(e, o, in, &v, place, &err) != RS_OK) status = rs_print_err(self->name, &err);
+    if (write_it(e, o, in, &v, place, &err) != RS_OK) status = write_failed(self, &err);
+    if (!status) say_written(o, in, &v);
     if (!status && !v.timeline.nops)
         rs_warn(self->name, "no operation is in it: %s",
                 v.model.ops.n ? "none passes the filters" : "there is none in these files");
@@ -250,8 +292,10 @@ static int export_inputs(const struct rs_command *self, struct rs_inputs *in, vo
         return rs_print_err(self->name, &err);
     if (!e->unjoined || !rs_filter_is_empty(&o->view.common.filters.filter))
         status = export_joined(self, e, o, in, &place);
-    else if (write_it(e, o, in, NULL, &place, &err) != RS_OK)
-        status = rs_print_err(self->name, &err);
+    else if (write_it(e, o, in, NULL, &place, &err) == RS_OK)
+        say_written(o, in, NULL);
+    else
+        status = write_failed(self, &err);
     rs_output_abort(&place);
     return status;
 }

@@ -330,6 +330,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_COUNT, 0, "api", &cfg.api, "4..6", "version of the profiler interface (5)"},
         {RS_OPT_INT, 0, "seed", &seed, "N", "for everything random; the same gives the same bytes (1)"},
         {RS_OPT_DOUBLE, 0, "spread", &cfg.spread, "PART", "spread of compute times, one sigma (0.01)"},
+        {RS_OPT_DOUBLE, 0, "host-part", &cfg.host_part, "PART",
+         "time that a program takes to launch its compute, as part of it (0)"},
         {RS_OPT_EACH, 0, "noise", RS_EACH(take_noise, &cfg), "SHAPE:...",
          "further noise of compute times: see the man page for shapes; may be repeated"},
         {RS_OPT_DOUBLE, 0, "rank-noise", &cfg.rank_noise, "PART", "by which ranks differ in all steps, one sigma (0)"},

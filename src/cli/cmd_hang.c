@@ -1,16 +1,19 @@
 /* ringscope hang: why a job hangs, from what it left. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/hang.h"
 #include "analyse/hang_phrases.h"
 #include "base/json.h"
+#include "base/room.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/print/output.h"
 #include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "join/ranks.h"
@@ -169,9 +172,13 @@ static void hang_json(struct rs_json *j, const struct rs_model *m, const struct 
 static void print_ranks(const struct rs_hang_who *who, uint32_t n)
 {
     for (uint32_t i = 0; i < n && i < 8; i++)
-        printf("%s%d", i ? ", " : n == 1 ? " rank " : " ranks ", who[i].rank >= 0 ? who[i].rank : who[i].comm_rank);
-    if (n > 8) printf(" and %" PRIu32 " more", n - 8);
-    if (n && who[0].rank < 0) printf(" of the communicator");
+        rs_screen_print("%s%d",
+                        i        ? ", "
+                        : n == 1 ? " rank "
+                                 : " ranks ",
+                        who[i].rank >= 0 ? who[i].rank : who[i].comm_rank);
+    if (n > 8) rs_screen_print(" and %" PRIu32 " more", n - 8);
+    if (n && who[0].rank < 0) rs_screen_print(" of the communicator");
 }
 
 /* The first lines: each verdict in plain words. */
@@ -188,17 +195,20 @@ static void print_headline(const struct rs_model *m, const struct rs_hang_findin
         [RS_VERDICT_DEADLOCK] = "deadlock of two communicators",
         [RS_VERDICT_OUTSIDE_NCCL] = "complete in NCCL, stuck outside",
     };
-    printf("%s: %s", rs_verdict_name(h->verdict), words[h->verdict]);
-    if (h->nguilty && h->verdict != RS_VERDICT_NOT_JOINED && h->verdict != RS_VERDICT_STREAM_BLOCKED) printf(",");
+    bool found = h->verdict != RS_VERDICT_NONE && h->verdict != RS_VERDICT_UNKNOWN;
+    rs_screen_word(found ? RS_STYLE_CULPRIT : RS_STYLE_BOLD, rs_verdict_name(h->verdict));
+    rs_screen_print(": %s", words[h->verdict]);
+    if (h->nguilty && h->verdict != RS_VERDICT_NOT_JOINED && h->verdict != RS_VERDICT_STREAM_BLOCKED)
+        rs_screen_print(",");
     print_ranks(h->guilty, h->nguilty);
-    if (h->nsuspects) printf(", suspected:");
+    if (h->nsuspects) rs_screen_print(", suspected:");
     print_ranks(h->suspects, h->nsuspects);
     char op[160];
     if (rs_hang_finding_text(m, h, op, sizeof op)) {
         rs_plain(op);
-        printf(": %s", op);
+        rs_screen_print(": %s", op);
     }
-    printf("\n");
+    rs_screen_print("\n");
 }
 
 /* The end of the last recording of those in it. */
@@ -216,6 +226,7 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
     const struct rs_hang_rank *r = &h->rows[i];
     const struct rs_member *x = r->member == RS_NONE ? NULL : &m->members[r->member];
     int32_t rank = rs_job_rank(m, h->comm, r->rank);
+    if (rs_hang_is_guilty(h, r->rank)) rs_table_mark(t);
     if (rank >= 0)
         rs_table_cell(t, "%d", rank);
     else
@@ -245,13 +256,13 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
 static void print_evidence(const struct rs_model *m, const struct rs_hang_finding *h)
 {
     struct rs_table t = {0};
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_RIGHT, "here");
-    rs_table_column(&t, RS_LEFT, "host");
-    rs_table_column(&t, RS_RIGHT, "pid");
-    rs_table_column(&t, RS_LEFT, "state");
-    rs_table_column(&t, RS_RIGHT, "for");
-    rs_table_column(&t, RS_LEFT, "called last, or is in");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_RIGHT, RS_H_HERE);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_column(&t, RS_RIGHT, RS_H_PID);
+    rs_table_column(&t, RS_LEFT, RS_H_STATE);
+    rs_table_column(&t, RS_RIGHT, RS_H_FOR);
+    rs_table_column(&t, RS_LEFT, RS_H_CALLED_LAST);
     uint32_t shown = 0;
     for (int others = 0; others < 2; others++)
         for (uint32_t i = 0; i < h->nrows && shown < MOST_ROWS; i++) {
@@ -261,27 +272,41 @@ static void print_evidence(const struct rs_model *m, const struct rs_hang_findin
         }
     char op[160];
     rs_hang_finding_text(m, h, op, sizeof op);
-    printf("\nranks in ");
-    rs_plain_line(op, stdout);
+    rs_screen_print("\n");
+    rs_screen_print("ranks in %s\n", op);
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    if (h->nrows > shown) printf("and %" PRIu32 " more\n", h->nrows - shown);
+    if (h->nrows > shown) rs_screen_print("and %" PRIu32 " more\n", h->nrows - shown);
+}
+
+static void conclude(const struct rs_hang *h)
+{
+    int32_t *ranks = NULL;
+    uint32_t n = 0, cap = 0;
+    for (uint32_t i = 0; i < h->nfindings; i++)
+        for (uint32_t k = 0; k < h->findings[i].nguilty; k++) {
+            RS_ROOM(ranks, n, cap);
+            ranks[n++] = h->findings[i].guilty[k].rank;
+        }
+    rs_screen_conclude(h->conclusion, h->nconclusion, ranks, n);
+    free(ranks);
 }
 
 static void print_text(const struct rs_model *m, const struct rs_hang *h)
 {
     for (uint32_t i = 0; i < h->nfindings && i < MOST_FINDINGS; i++) {
-        if (i) printf("and ");
+        if (i) rs_screen_print("and ");
         print_headline(m, &h->findings[i]);
-        if (h->findings[i].detail) rs_plain_line(h->findings[i].detail, stdout);
+        if (h->findings[i].detail) rs_screen_print("%s\n", h->findings[i].detail);
     }
-    if (h->nfindings > MOST_FINDINGS) printf("and %" PRIu32 " more causes\n", h->nfindings - MOST_FINDINGS);
+    if (h->nfindings > MOST_FINDINGS) rs_screen_print("and %" PRIu32 " more causes\n", h->nfindings - MOST_FINDINGS);
+    rs_screen_print("\n");
+    conclude(h);
     for (uint32_t i = 0; i < h->nfindings && i < MOST_TABLES; i++)
         if (h->findings[i].nrows) print_evidence(m, &h->findings[i]);
     if (h->also_blocked)
-        printf("%" PRIu32 " other operation%s pending.\n", h->also_blocked, h->also_blocked == 1 ? " is" : "s are");
-    printf("\n");
-    for (uint32_t i = 0; i < h->nconclusion; i++) rs_plain_line(h->conclusion[i], stdout);
+        rs_screen_print("%" PRIu32 " other operation%s pending.\n", h->also_blocked,
+                        h->also_blocked == 1 ? " is" : "s are");
 }
 
 /* A script must be able to distinguish "nothing hangs" from "these files cannot answer". */

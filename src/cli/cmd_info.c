@@ -12,7 +12,7 @@
 #include "cli/info_foreign.h"
 #include "cli/json.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "cli/settings.h"
@@ -277,27 +277,27 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < in->n; i++) bytes += in->sources[i].recording->file.size;
-    printf("%zu process%s on %zu host%s, %" PRIu32 " rank%s", in->n, in->n == 1 ? "" : "es", o->hosts, plural(o->hosts),
-           who->nranks, plural(who->nranks));
-    if (who->world > 0 && (uint32_t)who->world > who->nranks) printf(" of %" PRId32, who->world);
-    printf(", %zu communicator%s", o->communicators, plural(o->communicators));
-    if (o->nccl_version) printf(", NCCL %s", o->nccl_version);
-    printf("\n");
+    rs_screen_print("%zu process%s on %zu host%s, %" PRIu32 " rank%s", in->n, in->n == 1 ? "" : "es", o->hosts,
+                    plural(o->hosts), who->nranks, plural(who->nranks));
+    if (who->world > 0 && (uint32_t)who->world > who->nranks) rs_screen_print(" of %" PRId32, who->world);
+    rs_screen_print(", %zu communicator%s", o->communicators, plural(o->communicators));
+    if (o->nccl_version) rs_screen_print(", NCCL %s", o->nccl_version);
+    rs_screen_print("\n");
     if (o->sum.callbacks) {
         time_t t = (time_t)(o->sum.from_ns / 1000000000);
         struct tm tm;
         char when[64];
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", gmtime_r(&t, &tm));
-        printf("from %s UTC by the clocks as recorded, callbacks over %s", when, rs_text_ns(o->longest_ns).s);
-        if (in->n > 1) printf(" (the longest process)");
-        printf("; %s on disk, %.1f bytes per callback\n", rs_text_bytes(bytes).s,
-               (double)bytes / (double)o->sum.callbacks);
+        rs_screen_print("from %s UTC by the clocks as recorded, callbacks over %s", when, rs_text_ns(o->longest_ns).s);
+        if (in->n > 1) rs_screen_print(" (the longest process)");
+        rs_screen_print("; %s on disk, %.1f bytes per callback\n", rs_text_bytes(bytes).s,
+                        (double)bytes / (double)o->sum.callbacks);
     }
     if (nruns > 1) {
-        printf("\nruns in these inputs (the newest is used; --run selects another)\n");
+        rs_screen_print("\nruns in these inputs (the newest is used; --run selects another)\n");
         for (size_t i = 0; i < nruns; i++)
-            printf("  run %" PRIu64 ": %" PRIu64 " process%s, %s\n", runs[i].run, runs[i].processes,
-                   runs[i].processes == 1 ? "" : "es", rs_text_ns(runs[i].longest_ns).s);
+            rs_screen_print("  run %" PRIu64 ": %" PRIu64 " process%s, %s\n", runs[i].run, runs[i].processes,
+                            runs[i].processes == 1 ? "" : "es", rs_text_ns(runs[i].longest_ns).s);
     }
 }
 
@@ -305,54 +305,51 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
 static void print_mask(const struct rs_overview *o)
 {
     if (!o->same_mask) {
-        printf("requested  differs between processes or over time: see coverage in --json\n");
+        rs_screen_print("requested  differs between processes or over time: see coverage in --json\n");
         if (!o->requested_ns) return;
-        printf("detail     GPU times (KernelCh) %.1f %% of the time",
-               100 * (double)o->detail_ns / (double)o->requested_ns);
+        rs_screen_print("detail     GPU times (KernelCh) %.1f %% of the time",
+                        100 * (double)o->detail_ns / (double)o->requested_ns);
         if (o->triggers)
-            printf("; %s window%s opened by unusual intervals between calls", rs_text_count(o->triggers).s,
-                   o->triggers == 1 ? "" : "s");
-        printf("\n");
+            rs_screen_print("; %s window%s opened by unusual intervals between calls", rs_text_count(o->triggers).s,
+                            o->triggers == 1 ? "" : "s");
+        rs_screen_print("\n");
         return;
     }
     const char *name = rs_setting_mask_name((int)o->mask);
     if (name)
-        printf("requested  %s", name);
+        rs_screen_print("requested  %s", name);
     else
-        printf("requested  mask 0x%" PRIx64, o->mask);
+        rs_screen_print("requested  mask 0x%" PRIx64, o->mask);
     for (int t = 0, any = 0; t < RS_NCCL_TYPE_BITS; t++)
-        if (!(o->mask >> t & 1)) printf("%s%s", any++ ? ", " : ", not: ", rs_nccl_type_name(UINT64_C(1) << t));
-    printf("\n");
+        if (!(o->mask >> t & 1)) rs_screen_print("%s%s", any++ ? ", " : ", not: ", rs_nccl_type_name(UINT64_C(1) << t));
+    rs_screen_print("\n");
 }
 
 static void print_counts(const struct rs_overview *o)
 {
     const struct rs_summary *s = &o->sum;
     uint64_t emitted = s->callbacks + o->lost + o->overwritten + o->damaged + o->cut;
-    printf("\ncallbacks  %s%s emitted = %s kept + %s overwritten + %s lost", o->accounted ? "" : "at least ",
-           rs_text_count(emitted).s, rs_text_count(s->callbacks).s, rs_text_count(o->overwritten).s,
-           rs_text_count(o->lost).s);
-    if (o->damaged) printf(" + %s unreadable", rs_text_count(o->damaged).s);
-    if (o->cut) printf(" + %s cut off", rs_text_count(o->cut).s);
-    printf("\n           %s start, %s stop, %s state, %s init, %s finalize\nevents     ",
-           rs_text_count(s->calls[RS_CALL_START]).s, rs_text_count(s->calls[RS_CALL_STOP]).s,
-           rs_text_count(s->calls[RS_CALL_STATE]).s, rs_text_count(s->calls[RS_CALL_INIT]).s,
-           rs_text_count(s->calls[RS_CALL_FINALIZE]).s);
+    rs_screen_print("\ncallbacks  %s%s emitted = %s kept + %s overwritten + %s lost", o->accounted ? "" : "at least ",
+                    rs_text_count(emitted).s, rs_text_count(s->callbacks).s, rs_text_count(o->overwritten).s,
+                    rs_text_count(o->lost).s);
+    if (o->damaged) rs_screen_print(" + %s unreadable", rs_text_count(o->damaged).s);
+    if (o->cut) rs_screen_print(" + %s cut off", rs_text_count(o->cut).s);
+    rs_screen_print("\n           %s start, %s stop, %s state, %s init, %s finalize\nevents     ",
+                    rs_text_count(s->calls[RS_CALL_START]).s, rs_text_count(s->calls[RS_CALL_STOP]).s,
+                    rs_text_count(s->calls[RS_CALL_STATE]).s, rs_text_count(s->calls[RS_CALL_INIT]).s,
+                    rs_text_count(s->calls[RS_CALL_FINALIZE]).s);
     int any = 0;
     for (int t = 0; t < RS_NCCL_TYPE_BITS; t++) {
         if (!s->events[t]) continue;
-        if (any && any % 6 == 0)
-            printf(",\n           "); /* six fit a line of a terminal */
-        else if (any)
-            printf(", ");
-        printf("%s %s", rs_text_count(s->events[t]).s, rs_nccl_type_name(UINT64_C(1) << t));
+        if (any) rs_screen_print(", ");
+        rs_screen_print("%s %s", rs_text_count(s->events[t]).s, rs_nccl_type_name(UINT64_C(1) << t));
         any++;
     }
     if (s->events[RS_NCCL_TYPE_BITS])
-        printf("%s%s of unknown type", any ? ", " : "", rs_text_count(s->events[RS_NCCL_TYPE_BITS]).s);
+        rs_screen_print("%s%s of unknown type", any ? ", " : "", rs_text_count(s->events[RS_NCCL_TYPE_BITS]).s);
     else if (!any)
-        printf("none");
-    printf("\n");
+        rs_screen_print("none");
+    rs_screen_print("\n");
     print_mask(o);
 }
 
@@ -369,14 +366,14 @@ static void print_cuts(const struct rs_overview *o, const struct rs_inputs *in)
         by = mine;
     }
     if (!by) return;
-    printf("cut        ");
-    if (o->cuts < in->n) printf("%zu of %zu recordings ", o->cuts, in->n);
-    printf("cut out of %s", in->n == 1 ? "a larger recording" : "larger recordings");
+    rs_screen_print("cut        ");
+    if (o->cuts < in->n) rs_screen_print("%zu of %zu recordings ", o->cuts, in->n);
+    rs_screen_print("cut out of %s", in->n == 1 ? "a larger recording" : "larger recordings");
     if (same && *by) {
-        printf(": ");
-        rs_plain_print(by, strlen(by), stdout);
+        rs_screen_print(": ");
+        rs_screen_print("%s", by);
     }
-    printf("\n");
+    rs_screen_print("\n");
 }
 
 /* Whether a process needs a look: it did not end well, or something of it is missing. */
@@ -410,12 +407,12 @@ static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t pro
 
 static void print_processes(struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who)
 {
-    static const char *const numbers[] = {"pid",     "rank",          "callbacks",   "lost",
-                                          "threads", "clock samples", "clock error", "recorder share"};
+    static const enum rs_heading numbers[] = {RS_H_PID,     RS_H_RANK,          RS_H_CALLBACKS,   RS_H_LOST,
+                                              RS_H_THREADS, RS_H_CLOCK_SAMPLES, RS_H_CLOCK_ERROR, RS_H_RECORDER_SHARE};
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "host");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
-    rs_table_column(&t, RS_LEFT, "ended");
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_ENDED);
     size_t rows = 0;
     bool few = in->n <= MOST_ROWS; /* of many, those that need a look come first */
     for (int bad = 1; bad >= 0; bad--)
@@ -424,10 +421,10 @@ static void print_processes(struct rs_inputs *in, const struct rs_overview *o, c
                 add_row(&t, who, (uint32_t)i, &in->sources[i], &o->summaries[i]);
                 rows++;
             }
-    printf("\n");
+    rs_screen_print("\n");
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    if (in->n > MOST_ROWS) printf("and %zu more (--json has all)\n", in->n - MOST_ROWS);
+    if (in->n > MOST_ROWS) rs_screen_print("and %zu more (--json has all)\n", in->n - MOST_ROWS);
 }
 
 /* Of which processes it is not known how many callbacks they made, by reason. */
@@ -441,9 +438,9 @@ static void print_unknown(const struct rs_inputs *in)
             if (!n++) first = &in->sources[i].recording->header;
         }
         if (!n) continue;
-        printf("Number of missing callbacks unknown: %s, pid %" PRIu32, first->host, first->pid);
-        if (n > 1) printf(" and %zu more", n - 1);
-        printf(": %s.\n", rs_unknown_text(bit));
+        rs_screen_print("Number of missing callbacks unknown: %s, pid %" PRIu32, first->host, first->pid);
+        if (n > 1) rs_screen_print(" and %zu more", n - 1);
+        rs_screen_print(": %s.\n", rs_unknown_text(bit));
     }
 }
 
@@ -461,31 +458,32 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, con
         unsafe += r->header.live_place == RS_LIVE_ANONYMOUS;
         complete += rs_source_complete(&in->sources[i]);
     }
-    printf("\n");
+    rs_screen_print("\n");
     if (complete == in->n && !in->nunreadable)
-        printf("Nothing is missing: every callback that NCCL made%s was kept%s.\n", running ? " so far" : "",
-               o->cut ? ", or cut off" : "");
+        rs_screen_print("Nothing is missing: every callback that NCCL made%s was kept%s.\n", running ? " so far" : "",
+                        o->cut ? ", or cut off" : "");
     else
-        printf("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
+        rs_screen_print("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
     print_unknown(in);
     if (killed)
-        printf("%zu process%s did not exit cleanly (killed, or without exit handlers)%s.\n", killed,
-               killed == 1 ? "" : "es",
-               killed > whole ? ""
-               : killed == 1  ? "; its recording was kept"
-                              : "; their recordings were kept");
+        rs_screen_print("%zu process%s did not exit cleanly (killed, or without exit handlers)%s.\n", killed,
+                        killed == 1 ? "" : "es",
+                        killed > whole ? ""
+                        : killed == 1  ? "; its recording was kept"
+                                       : "; their recordings were kept");
     if (replaced)
-        printf("%zu process%s called execve and continued as another program; what %s recorded before was kept.\n",
-               replaced, replaced == 1 ? "" : "es", replaced == 1 ? "it" : "they");
-    if (unsafe) printf("%zu had buffers in private memory: a kill loses the newest records.\n", unsafe);
+        rs_screen_print(
+            "%zu process%s called execve and continued as another program; what %s recorded before was kept.\n",
+            replaced, replaced == 1 ? "" : "es", replaced == 1 ? "it" : "they");
+    if (unsafe) rs_screen_print("%zu had buffers in private memory: a kill loses the newest records.\n", unsafe);
     if (who->world > 0 && who->nranks < (uint32_t)who->world)
-        printf("%" PRIu32 " of %" PRId32 " ranks are not in these recordings.\n", (uint32_t)who->world - who->nranks,
-               who->world);
+        rs_screen_print("%" PRIu32 " of %" PRId32 " ranks are not in these recordings.\n",
+                        (uint32_t)who->world - who->nranks, who->world);
     for (size_t i = 0, said = 0; i < in->n && said < 5; i++)
         for (size_t k = 0; k < in->sources[i].process.nnotes && said < 5; k++, said++) {
-            printf("note (%s, pid %" PRIu32 "): ", in->sources[i].recording->header.host,
-                   in->sources[i].recording->header.pid);
-            rs_plain_line(in->sources[i].process.notes[k].text, stdout);
+            rs_screen_print("note (%s, pid %" PRIu32 "): ", in->sources[i].recording->header.host,
+                            in->sources[i].recording->header.pid);
+            rs_screen_print("%s\n", in->sources[i].process.notes[k].text);
         }
 }
 

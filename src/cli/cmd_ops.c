@@ -16,6 +16,7 @@
 #include "cli/json.h"
 #include "cli/ops_tree.h"
 #include "cli/print/output.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
@@ -125,14 +126,14 @@ static void row_text(struct rs_table *t, const struct rs_model *m, const struct 
 static void print_moment(const struct rs_moment *rows, uint32_t n, const struct rs_model *m, int64_t at, bool filtered)
 {
     struct rs_table t = {0};
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_LEFT, "host");
-    rs_table_column(&t, RS_RIGHT, "pid");
-    rs_table_column(&t, RS_RIGHT, "device");
-    rs_table_column(&t, RS_LEFT, "activity");
-    rs_table_column(&t, RS_LEFT, "operation");
-    rs_table_column(&t, RS_RIGHT, "clock error");
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_column(&t, RS_RIGHT, RS_H_PID);
+    rs_table_column(&t, RS_RIGHT, RS_H_DEVICE);
+    rs_table_column(&t, RS_LEFT, RS_H_ACTIVITY);
+    rs_table_column(&t, RS_LEFT, RS_H_OPERATION);
+    rs_table_column(&t, RS_RIGHT, RS_H_CLOCK_ERROR);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     for (uint32_t i = 0; i < n; i++) row_text(&t, m, &rows[i], at, filtered);
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
@@ -149,7 +150,8 @@ static void ops_at(const struct rs_model *m, const struct rs_filter *filter, int
     if (!json) {
         print_moment(rows, n, m, at, filtered);
         if ((at < rs_model_begin(m) || at > rs_model_end(m)))
-            printf("\nThat is %s event of the run.\n", at < rs_model_begin(m) ? "before the first" : "after the last");
+            rs_screen_print("\nThat is %s event of the run.\n",
+                            at < rs_model_begin(m) ? "before the first" : "after the last");
     }
     free(rows);
 }
@@ -316,16 +318,17 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op)
 
 static void print_table(struct rs_model *m, const struct moment *rows, uint32_t n)
 {
-    static const char *const right[] = {"size", "ranks", "max time", "max wait", "transfer", "busbw GB/s", "last"};
+    static const enum rs_heading right[] = {RS_H_SIZE,     RS_H_RANKS, RS_H_MAX_TIME, RS_H_MAX_WAIT,
+                                            RS_H_TRANSFER, RS_H_BUSBW, RS_H_LAST};
     struct rs_table t = {0};
-    rs_table_column(&t, RS_RIGHT, "at");
-    rs_table_column(&t, RS_LEFT, "op");
-    rs_table_column(&t, RS_LEFT, "comm");
-    rs_table_column(&t, RS_LEFT, "func");
-    rs_table_column(&t, RS_LEFT, "seq");
-    for (size_t i = 0; i < sizeof right / sizeof *right; i++) rs_table_column(&t, RS_RIGHT, right[i]);
-    if (m->ntags) rs_table_column(&t, RS_LEFT, "framework"); /* some input has its words */
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_RIGHT, RS_H_AT);
+    rs_table_column(&t, RS_LEFT, RS_H_OP);
+    rs_table_column(&t, RS_LEFT, RS_H_COMM);
+    rs_table_column(&t, RS_LEFT, RS_H_FUNC);
+    rs_table_column(&t, RS_LEFT, RS_H_SEQ);
+    rs_table_numbers(&t, right, sizeof right / sizeof *right);
+    if (m->ntags) rs_table_column(&t, RS_LEFT, RS_H_FRAMEWORK); /* some input has its words */
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     uint32_t inside = 0;
     for (uint32_t i = 0; i < n; i++) {
         add_row(&t, m, rows[i].op);
@@ -333,10 +336,11 @@ static void print_table(struct rs_model *m, const struct moment *rows, uint32_t 
     }
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    printf("\n%s operation%s", rs_text_count(n - inside).s, n - inside == 1 ? "" : "s");
+    rs_screen_print("\n%s operation%s", rs_text_count(n - inside).s, n - inside == 1 ? "" : "s");
     if (inside)
-        printf("; %s more line%s: sends and receives inside fan-outs", rs_text_count(inside).s, inside == 1 ? "" : "s");
-    printf(". ");
+        rs_screen_print("; %s more line%s: sends and receives inside fan-outs", rs_text_count(inside).s,
+                        inside == 1 ? "" : "s");
+    rs_screen_print(". ");
     rs_zero_print(m);
 }
 
@@ -413,7 +417,7 @@ static enum rs_status print_one(const struct options *o, struct rs_model *m, str
         RS_TRY(status);
     } else {
         print_table(m, &row, 1);
-        printf("\n");
+        rs_screen_print("\n");
     }
     return o->tree ? rs_op_tree(m, in, op, o->common.filters.level, json, err) : RS_OK;
 }

@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "conclude/report.h"
@@ -24,16 +24,11 @@
 
 enum { MOST_ROWS = 16, MOST_NAMES = 8 }; /* --json has all */
 
-static void columns(struct rs_table *t, const char *const *headings, size_t n)
-{
-    for (size_t i = 0; i < n; i++) rs_table_column(t, RS_RIGHT, headings[i]);
-}
-
 static void finish(struct rs_table *t, uint32_t all, uint32_t shown)
 {
     rs_table_print(t, "", stdout);
     rs_table_free(t);
-    if (all > shown) printf("and %s more (--json has all)\n", rs_text_count(all - shown).s);
+    if (all > shown) rs_screen_print("and %s more (--json has all)\n", rs_text_count(all - shown).s);
 }
 
 static void cell_ns(struct rs_table *t, int64_t ns)
@@ -78,15 +73,15 @@ static void cell_times(struct rs_table *t, const int64_t *times, size_t n)
 /* Ranks with recorded compute, or those with NCCL operations only. */
 static void print_overlap(const struct rs_profile *p, bool seen)
 {
-    static const char *const with[] = {"GPU",     "span", "compute",  "comm",    "overlap",
-                                       "exposed", "wait", "transfer", "unknown", "idle"},
-                             *const without[] = {"GPU", "span", "comm", "wait", "transfer", "unknown"};
+    static const enum rs_heading with[] = {RS_H_GPU,     RS_H_SPAN, RS_H_COMPUTE,  RS_H_COMM,    RS_H_OVERLAP,
+                                           RS_H_EXPOSED, RS_H_WAIT, RS_H_TRANSFER, RS_H_UNKNOWN, RS_H_IDLE},
+                                 without[] = {RS_H_GPU, RS_H_SPAN, RS_H_COMM, RS_H_WAIT, RS_H_TRANSFER, RS_H_UNKNOWN};
     struct rs_table t = {0};
     uint32_t shown = 0, all = 0;
     bool cut = false;
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_LEFT, "host");
-    columns(&t, seen ? with : without, seen ? sizeof with / sizeof *with : sizeof without / sizeof *without);
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_numbers(&t, seen ? with : without, seen ? sizeof with / sizeof *with : sizeof without / sizeof *without);
     for (uint32_t i = 0; i < p->nrows; i++) {
         const struct rs_profile_row *row = &p->rows[i];
         const struct rs_overlap_times *x = &row->overlap.cut;
@@ -107,29 +102,32 @@ static void print_overlap(const struct rs_profile *p, bool seen)
         rs_table_free(&t);
         return;
     }
-    printf(seen ? "compute and communication; overlap in %% of comm, idle in %% of span; exposed = wait + transfer + "
-                  "unknown\n"
-                : "communication alone; compute was not recorded\n");
+    rs_screen_print(
+        seen ? "compute and communication; overlap in %% of comm, idle in %% of span; exposed = wait + transfer + "
+               "unknown\n"
+             : "communication alone; compute was not recorded\n");
     finish(&t, all, shown);
-    if (cut) printf("Kernel times are rounded to whole us, as in Holistic Trace Analysis (--exact: to the ns).\n");
-    printf("\n");
+    if (cut)
+        rs_screen_print("Kernel times are rounded to whole us, as in Holistic Trace Analysis (--exact: to the ns).\n");
+    rs_screen_print("\n");
 }
 
 /* ---- the pipeline ---- */
 
 static void print_pipeline(const struct rs_profile *p)
 {
-    static const char *const numbers[] = {"chunks", "period", "p90", "p99", "hidden", "bubble", "score"};
+    static const enum rs_heading numbers[] = {RS_H_CHUNKS, RS_H_PERIOD, RS_H_P90,  RS_H_P99,
+                                              RS_H_HIDDEN, RS_H_BUBBLE, RS_H_SCORE};
     struct rs_table t = {0};
     uint32_t all = 0, shown = 0, stages = 0, warmup = 0;
     for (uint32_t i = 0; i < p->nrows; i++)
         if (p->rows[i].source) stages = p->rows[i].pipeline.nstages;
     if (!stages) return;
     if (stages > 8) stages = 8;
-    rs_table_column(&t, RS_RIGHT, "rank");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    for (uint32_t s = 0; s < stages; s++) rs_table_column(&t, RS_RIGHT, p->stage_names[s]);
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    for (uint32_t s = 0; s < stages; s++) rs_table_column_named(&t, p->stage_names[s]);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     bool pairs = false;
     for (uint32_t i = 0; i < p->nrows; i++) {
         const struct rs_profile_row *row = &p->rows[i];
@@ -150,11 +148,11 @@ static void print_pipeline(const struct rs_profile *p)
         const char *verdict = rs_pipeline_verdict_name(x->verdict);
         rs_table_cell(&t, "%s", verdict ? verdict : "?");
     }
-    printf("pipeline%s; medians", pairs ? " from one send or receive to the next" : "");
-    if (warmup) printf(", %" PRIu32 " chunk%s of warm-up excluded", warmup, warmup == 1 ? "" : "s");
-    printf("\n");
+    rs_screen_print("pipeline%s; medians", pairs ? " from one send or receive to the next" : "");
+    if (warmup) rs_screen_print(", %" PRIu32 " chunk%s of warm-up excluded", warmup, warmup == 1 ? "" : "s");
+    rs_screen_print("\n");
     finish(&t, all, shown);
-    printf("\n");
+    rs_screen_print("\n");
 }
 
 /* ---- annotations ---- */
@@ -206,11 +204,11 @@ static uint32_t merge(struct named *rows, uint32_t n)
 
 static void print_names(const struct rs_profile *p, const struct named *rows, uint32_t n)
 {
-    static const char *const numbers[] = {"ranks",   "calls",   "lowest median", "highest",
-                                          "on rank", "of step", "GPU time"};
+    static const enum rs_heading numbers[] = {RS_H_RANKS,   RS_H_CALLS,   RS_H_LOWEST_MEDIAN, RS_H_HIGHEST,
+                                              RS_H_ON_RANK, RS_H_OF_STEP, RS_H_GPU_TIME};
     struct rs_table t = {0};
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    rs_table_column(&t, RS_LEFT, "annotation");
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_ANNOTATION);
     for (uint32_t i = 0; i < n && i < MOST_NAMES; i++) {
         const struct named *x = &rows[i];
         rs_table_cell(&t, "%" PRIu32, x->ranks);
@@ -222,9 +220,9 @@ static void print_names(const struct rs_profile *p, const struct named *rows, ui
         cell_ns(&t, x->gpu < 0 ? RS_TIME_NONE : x->gpu);
         rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
     }
-    printf("annotations: time of one call on the host, by rank; all GPU work launched inside\n");
+    rs_screen_print("annotations: time of one call on the host, by rank; all GPU work launched inside\n");
     finish(&t, n, n < MOST_NAMES ? n : MOST_NAMES);
-    printf("\n");
+    rs_screen_print("\n");
 }
 
 static void print_annotations(const struct rs_profile *p)
@@ -248,13 +246,14 @@ static void print_annotations(const struct rs_profile *p)
 
 static void print_launches(const struct rs_profile *p)
 {
-    static const char *const numbers[] = {"steps",     "kernels per step", "median kernel",    "launch gaps",
-                                          "host gaps", "other gaps",       "serialising calls"};
+    static const enum rs_heading numbers[] = {
+        RS_H_STEPS,     RS_H_KERNELS_PER_STEP, RS_H_MEDIAN_KERNEL,    RS_H_LAUNCH_GAPS,
+        RS_H_HOST_GAPS, RS_H_OTHER_GAPS,       RS_H_SERIALISING_CALLS};
     struct rs_table t = {0};
     uint32_t all = 0, shown = 0;
-    rs_table_column(&t, RS_RIGHT, "rank");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    rs_table_column(&t, RS_LEFT, "mostly");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_MOSTLY);
     for (uint32_t i = 0; i < p->nrows; i++) {
         const struct rs_profile_row *row = &p->rows[i];
         const struct rs_launches *l = &row->launches;
@@ -284,21 +283,23 @@ static void print_launches(const struct rs_profile *p)
         rs_table_free(&t);
         return;
     }
-    printf("launches: GPU idle because the next launch came late (launch gaps: up to 100 us; host gaps: longer); "
-           "serialising calls\n");
+    rs_screen_print(
+        "launches: GPU idle because the next launch came late (launch gaps: up to 100 us; host gaps: longer); "
+        "serialising calls\n");
     finish(&t, all, shown);
-    printf("\n");
+    rs_screen_print("\n");
 }
 
-static void overlap_print(const struct rs_profile *p)
+static void overlap_print(const struct rs_profile *p, const bool *named)
 {
+    rs_screen_conclude_named((const char *const *)p->conclusion, p->nconclusion, p->view.model, named);
+    if (p->nconclusion) rs_screen_print("\n");
     print_overlap(p, true);
     print_overlap(p, false);
     print_pipeline(p);
     print_annotations(p);
     print_launches(p);
-    if (p->steps.left_out) printf("%s\n", p->steps.left_out);
-    for (size_t i = 0; i < p->nconclusion; i++) rs_plain_line(p->conclusion[i], stdout);
+    if (p->steps.left_out) rs_screen_print("%s\n", p->steps.left_out);
 }
 
 /* ---- the command ---- */
@@ -379,7 +380,7 @@ static enum rs_status print(const struct rs_command *self, struct options *o, co
     if (o->common.json)
         status = print_json(&p, err);
     else
-        overlap_print(&p);
+        overlap_print(&p, profile->named);
     if (status == RS_OK) {
         say_missing(self, &p);
         *exit_status = judge(self, o, &p);

@@ -1,5 +1,4 @@
-/* ringscope report: time by function and size, late ranks and why, the network, outlier steps, and a
- * conclusion. */
+/* ringscope report: a conclusion, time by function and size, late ranks and why, the network, outlier steps. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "cli/json.h"
 #include "cli/print/output.h"
 #include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
@@ -25,7 +25,7 @@
 #include "trace/differences.h"
 
 /* ---- text ----
- * The text of `ringscope report`: tables, and the conclusion. Prints to stdout and borrows everything. */
+ * The text of `ringscope report`: the conclusion, and the tables. Prints to stdout and borrows everything. */
 
 enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60, MOST_OPERATIONS = 12 }; /* --json has them all */
 
@@ -42,7 +42,7 @@ static void print_table(struct rs_table *t)
 
 static void print_more(uint64_t all, uint64_t shown)
 {
-    if (all > shown) printf("and %s more (--json has all)\n", rs_text_count(all - shown).s);
+    if (all > shown) rs_screen_print("and %s more (--json has all)\n", rs_text_count(all - shown).s);
 }
 
 /* ---- the head ---- */
@@ -51,45 +51,45 @@ static void print_head(const struct rs_report *r)
 {
     const struct rs_report_basis *b = &r->basis;
     if (!b->totals.ops && r->statistics.cells) {
-        printf("summaries of %" PRIu32 " process%s, without a time axis\n", r->view.model->nprocs,
-               r->view.model->nprocs == 1 ? "" : "es");
+        rs_screen_print("summaries of %" PRIu32 " process%s, without a time axis\n", r->view.model->nprocs,
+                        r->view.model->nprocs == 1 ? "" : "es");
         return;
     }
-    printf("%" PRIu32 " rank%s", b->ranks, plural(b->ranks));
-    if (b->hosts) printf(" on %" PRIu32 " host%s", b->hosts, plural(b->hosts));
-    if (b->unseen > 0) printf(" (%" PRId64 " more without a recording)", b->unseen);
-    printf(", %s operation%s", rs_text_count(b->totals.ops).s, plural(b->totals.ops));
+    rs_screen_print("%" PRIu32 " rank%s", b->ranks, plural(b->ranks));
+    if (b->hosts) rs_screen_print(" on %" PRIu32 " host%s", b->hosts, plural(b->hosts));
+    if (b->unseen > 0) rs_screen_print(" (%" PRId64 " more without a recording)", b->unseen);
+    rs_screen_print(", %s operation%s", rs_text_count(b->totals.ops).s, plural(b->totals.ops));
     if (b->from_ns != RS_TIME_NONE) {
-        printf("%s, for %s", rs_text_when(b->from_ns).s, rs_text_ns(rs_time_minus(b->to_ns, b->from_ns)).s);
+        rs_screen_print("%s, for %s", rs_text_when(b->from_ns).s, rs_text_ns(rs_time_minus(b->to_ns, b->from_ns)).s);
     }
-    printf("\n");
+    rs_screen_print("\n");
     if (!b->totals.ops) return;
     const struct rs_steps *s = &r->steps;
     if (s->counted) {
-        printf("%" PRIu32 " step%s", s->counted, plural(s->counted));
-        if (s->ops) printf(" of %" PRIu32 " operation%s", s->ops, plural(s->ops));
+        rs_screen_print("%" PRIu32 " step%s", s->counted, plural(s->counted));
+        if (s->ops) rs_screen_print(" of %" PRIu32 " operation%s", s->ops, plural(s->ops));
         if (s->usual_ns != RS_TIME_NONE) {
-            printf(", %s each", rs_text_ns(s->usual_ns).s);
-            if (s->counted >= 10) printf(" (p90 %s)", rs_text_ns(s->time_ns.p90).s);
+            rs_screen_print(", %s each", rs_text_ns(s->usual_ns).s);
+            if (s->counted >= 10) rs_screen_print(" (p90 %s)", rs_text_ns(s->time_ns.p90).s);
         }
         if (s->counted_marked == s->counted)
-            printf(", as the framework marked them");
+            rs_screen_print(", as the framework marked them");
         else if (s->counted_marked)
-            printf(", %" PRIu32 " of them marked by the framework", s->counted_marked);
+            rs_screen_print(", %" PRIu32 " of them marked by the framework", s->counted_marked);
     } else {
-        printf(s->n ? "no step begins here" : "no steps found");
+        rs_screen_print(s->n ? "no step begins here" : "no steps found");
     }
     if (b->totals.error_ns == RS_ONE_CLOCK_NS)
-        printf("; all on one clock, to %s", rs_text_ns(b->totals.error_ns).s);
+        rs_screen_print("; all on one clock, to %s", rs_text_ns(b->totals.error_ns).s);
     else if (b->totals.error_ns > 0)
-        printf("; clock error up to %s", rs_text_ns(b->totals.error_ns).s);
-    if (r->layout.text) printf("\nlayout: %s", r->layout.text);
-    printf("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->totals.compared).s,
-           rs_text_count(b->totals.compared - b->totals.ties).s, rs_text_count(b->totals.ties).s,
-           plural(b->totals.ties));
+        rs_screen_print("; clock error up to %s", rs_text_ns(b->totals.error_ns).s);
+    if (r->layout.text) rs_screen_print("\nlayout: %s", r->layout.text);
+    rs_screen_print("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->totals.compared).s,
+                    rs_text_count(b->totals.compared - b->totals.ties).s, rs_text_count(b->totals.ties).s,
+                    plural(b->totals.ties));
     uint64_t rest = b->totals.ops - b->totals.compared;
     if (rest) {
-        printf("; %s not (", rs_text_count(rest).s);
+        rs_screen_print("; %s not (", rs_text_count(rest).s);
         const struct {
             uint64_t n;
             const char *why;
@@ -99,15 +99,15 @@ static void print_head(const struct rs_report *r)
                    {b->unaligned, "on clocks apart"},
                    {b->totals.violations, "with times that cannot be"}};
         for (size_t i = 0, any = 0; i < sizeof why / sizeof *why; i++)
-            if (why[i].n) printf("%s%s %s", any++ ? ", " : "", rs_text_count(why[i].n).s, why[i].why);
-        printf(")");
+            if (why[i].n) rs_screen_print("%s%s %s", any++ ? ", " : "", rs_text_count(why[i].n).s, why[i].why);
+        rs_screen_print(")");
     }
-    if (b->totals.mismatches) printf("; %s with mismatched arguments", rs_text_count(b->totals.mismatches).s);
-    printf("\n");
-    if (s->left_out) printf("%s\n", s->left_out);
+    if (b->totals.mismatches) rs_screen_print("; %s with mismatched arguments", rs_text_count(b->totals.mismatches).s);
+    rs_screen_print("\n");
+    if (s->left_out) rs_screen_print("%s\n", s->left_out);
     if (b->from_ns == RS_TIME_NONE) return;
-    printf("operations from %s to %s. ", rs_zero_moment(r->view.model, b->from_ns).s,
-           rs_zero_moment(r->view.model, b->to_ns).s);
+    rs_screen_print("operations from %s to %s. ", rs_zero_moment(r->view.model, b->from_ns).s,
+                    rs_zero_moment(r->view.model, b->to_ns).s);
     rs_zero_print(r->view.model);
 }
 
@@ -141,13 +141,13 @@ static void cell_rate(struct rs_table *t, double gbs)
 
 static void print_funcs(const struct rs_report *r, bool by_comm)
 {
-    static const char *const numbers[] = {"bytes",     "calls",    "p50",        "p90",       "p99",
-                                          "mean wait", "transfer", "busbw GB/s", "incl. wait"};
+    static const enum rs_heading numbers[] = {RS_H_BYTES,     RS_H_CALLS,    RS_H_P50,   RS_H_P90,      RS_H_P99,
+                                              RS_H_MEAN_WAIT, RS_H_TRANSFER, RS_H_BUSBW, RS_H_INCL_WAIT};
     const struct rs_model *m = r->view.model;
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "function");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
-    rs_table_column(&t, RS_LEFT, by_comm ? "communicator" : "communicators");
+    rs_table_column(&t, RS_LEFT, RS_H_FUNCTION);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, by_comm ? RS_H_COMMUNICATOR : RS_H_COMMUNICATORS);
     for (uint32_t i = 0; i < r->bandwidth.nrows && i < MOST_FUNCS; i++) {
         const struct rs_func_row *x = &r->bandwidth.rows[i];
         rs_table_cell(&t, "%s", rs_model_text(m, x->func));
@@ -172,7 +172,8 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
         else
             rs_table_cell(&t, "%s", text ? text : "?");
     }
-    printf("\ntime of a call as the ranks saw it; mean wait of a rank for the last one; mean transfer after that\n");
+    rs_screen_print(
+        "\ntime of a call as the ranks saw it; mean wait of a rank for the last one; mean transfer after that\n");
     print_table(&t);
     print_more(r->bandwidth.nrows, MOST_FUNCS);
 }
@@ -188,19 +189,20 @@ static void cell_rank(struct rs_table *t, const struct rs_report *r, uint32_t ra
 
 static void print_stragglers(const struct rs_report *r)
 {
-    static const char *const numbers[] = {"cost", "inherited", "passed on", "GPU time lost", "last"};
+    static const enum rs_heading numbers[] = {RS_H_COST, RS_H_INHERITED, RS_H_PASSED_ON, RS_H_GPU_TIME_LOST, RS_H_LAST};
     const struct rs_stragglers *s = &r->stragglers;
     struct rs_table t = {0};
     uint32_t rows = 0, all = 0;
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_LEFT, "host");
-    rs_table_column(&t, RS_RIGHT, "GPU");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
-    rs_table_column(&t, RS_LEFT, "why");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_column(&t, RS_RIGHT, RS_H_GPU);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_WHY);
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct rs_straggler *x = &s->rows[i];
         if (!rs_report_matters(r, x) || ++all > MOST_ROWS) continue;
         rows++;
+        if (x->rank_id != RS_NONE && r->named[x->rank_id]) rs_table_mark(&t);
         if (x->rank_id != RS_NONE)
             cell_rank(&t, r, x->rank_id);
         else
@@ -221,7 +223,7 @@ static void print_stragglers(const struct rs_report *r)
         rs_table_free(&t);
         return;
     }
-    printf("\nlate ranks, by cost to the others\n");
+    rs_screen_print("\nlate ranks, by cost to the others\n");
     print_table(&t);
     print_more(all, MOST_ROWS);
 }
@@ -231,10 +233,11 @@ static void print_compute(const struct rs_report *r)
     const struct rs_compute *c = &r->compute;
     if (!c->n) return;
     struct rs_table t = {0};
-    static const char *const numbers[] = {"equals", "compute", "of equals", "longer by", "ratio", "steps"};
-    rs_table_column(&t, RS_RIGHT, "rank");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
-    rs_table_column(&t, RS_LEFT, "why");
+    static const enum rs_heading numbers[] = {RS_H_EQUALS,    RS_H_COMPUTE, RS_H_OF_EQUALS,
+                                              RS_H_LONGER_BY, RS_H_RATIO,   RS_H_STEPS};
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_WHY);
     for (uint32_t i = 0; i < c->n && i < MOST_ROWS; i++) {
         const struct rs_compute_row *x = &c->rows[i];
         const char *kernel = x->nkernels ? rs_model_name_text(r->view.model, x->kernels[0].name) : "?";
@@ -247,20 +250,20 @@ static void print_compute(const struct rs_report *r)
         rs_table_cell(&t, "%" PRIu32 " of %" PRIu32, x->late, x->steps);
         rs_table_cell(&t, "%s: %.60s", rs_compute_why(x), kernel);
     }
-    printf("\nGPUs that compute longer than their equals, per step\n");
+    rs_screen_print("\nGPUs that compute longer than their equals, per step\n");
     print_table(&t);
     print_more(c->n, MOST_ROWS);
 }
 
 static void print_network(const struct rs_report *r)
 {
-    static const char *const numbers[] = {"peer",   "bytes", "messages", "net GB/s", "own GPU",
-                                          "credit", "net",   "receive",  "flush",    "consume"};
+    static const enum rs_heading numbers[] = {RS_H_PEER,   RS_H_BYTES, RS_H_MESSAGES, RS_H_NET_RATE, RS_H_OWN_GPU,
+                                              RS_H_CREDIT, RS_H_NET,   RS_H_RECEIVE,  RS_H_FLUSH,    RS_H_CONSUME};
     struct rs_table t = {0};
     if (!r->network.nrows) return;
-    rs_table_column(&t, RS_RIGHT, "rank");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     for (uint32_t i = 0; i < r->network.nrows && i < MOST_ROWS; i++) {
         const struct rs_link_row *x = &r->network.rows[i];
         cell_rank(&t, r, x->rank_id);
@@ -281,7 +284,8 @@ static void print_network(const struct rs_report *r)
         else
             rs_table_cell(&t, "%s", "");
     }
-    printf("\nnetwork by rank and peer: what its steps waited for (sums; several steps are in flight at once)\n");
+    rs_screen_print(
+        "\nnetwork by rank and peer: what its steps waited for (sums; several steps are in flight at once)\n");
     print_table(&t);
     print_more(r->network.nrows, MOST_ROWS);
 }
@@ -290,9 +294,9 @@ static void print_one_offs(const struct rs_report *r)
 {
     struct rs_table t = {0};
     if (!r->one_offs.n || !r->view.model->aligned) return; /* else steps begin on one clock and end on another */
-    static const char *const numbers[] = {"step", "at", "took", "usual"};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
-    rs_table_column(&t, RS_LEFT, "what differed");
+    static const enum rs_heading numbers[] = {RS_H_STEP, RS_H_AT, RS_H_TOOK, RS_H_USUAL};
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_WHAT_DIFFERED);
     for (uint32_t i = 0; i < r->one_offs.n && i < MOST_ROWS; i++) {
         const struct rs_one_off *x = &r->one_offs.rows[i];
         if (x->mark != RS_NONE)
@@ -304,7 +308,7 @@ static void print_one_offs(const struct rs_report *r)
         cell_ns(&t, x->usual_ns, true);
         rs_table_cell(&t, "%s%s", x->text, x->left_out ? "; left out" : "");
     }
-    printf("\nsteps that took longer than usual\n");
+    rs_screen_print("\nsteps that took longer than usual\n");
     print_table(&t);
     print_more(r->one_offs.n, MOST_ROWS);
 }
@@ -314,9 +318,9 @@ static void print_course(const struct rs_report *r)
     const struct rs_course *c = &r->course;
     struct rs_table t = {0};
     if (!c->nrows) return;
-    static const char *const numbers[] = {"from", "step",       "steps",      "calls", "p50",
-                                          "wait", "busbw GB/s", "worst rank", "cost"};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    static const enum rs_heading numbers[] = {RS_H_FROM, RS_H_STEP,  RS_H_STEPS,      RS_H_CALLS, RS_H_P50,
+                                              RS_H_WAIT, RS_H_BUSBW, RS_H_WORST_RANK, RS_H_COST};
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
     for (uint32_t i = 0; i < c->nrows && i < MOST_WINDOWS; i++) {
         const struct rs_course_row *x = &c->rows[i];
         rs_table_cell(&t, "%s", rs_zero_moment(r->view.model, x->from_ns).s);
@@ -340,15 +344,15 @@ static void print_course(const struct rs_report *r)
     }
     const struct rs_func_row *lead = c->leading != RS_NONE ? &r->bandwidth.rows[c->leading] : NULL;
     if (lead)
-        printf("\nchanges over time; p50 and busbw of %s of %s\n", rs_model_text(r->view.model, lead->func),
-               rs_text_bytes(lead->bytes).s);
+        rs_screen_print("\nchanges over time; p50 and busbw of %s of %s\n", rs_model_text(r->view.model, lead->func),
+                        rs_text_bytes(lead->bytes).s);
     else
-        printf("\nchanges over time; no times of operations are known\n");
+        rs_screen_print("\nchanges over time; no times of operations are known\n");
     print_table(&t);
     print_more(c->nrows, MOST_WINDOWS);
     for (uint32_t i = 0; i < c->nchanges; i++) {
-        printf("change: ");
-        rs_plain_line(c->changes[i].text, stdout);
+        rs_screen_print("change: ");
+        rs_screen_print("%s\n", c->changes[i].text);
     }
 }
 
@@ -356,14 +360,9 @@ static void print_course(const struct rs_report *r)
 
 static void print_titled(struct rs_table *t, const char *title, uint64_t all, uint64_t shown)
 {
-    printf("\n%s\n", title);
+    rs_screen_print("\n%s\n", title);
     print_table(t);
     print_more(all, shown);
-}
-
-static void columns(struct rs_table *t, const char *const *numbers, size_t n)
-{
-    for (size_t i = 0; i < n; i++) rs_table_column(t, RS_RIGHT, numbers[i]);
 }
 
 static void cell_time(struct rs_table *t, int64_t ns)
@@ -386,13 +385,14 @@ static void cell_name(struct rs_table *t, const struct rs_statistics *s, uint32_
 
 static void print_stat_operations(const struct rs_statistics *s)
 {
-    static const char *const numbers[] = {"process", "calls", "time", "avg", "min", "max", "wait"};
+    static const enum rs_heading numbers[] = {RS_H_PROCESS, RS_H_CALLS, RS_H_TIME, RS_H_AVG,
+                                              RS_H_MIN,     RS_H_MAX,   RS_H_WAIT};
     uint32_t n = s->nrows[RS_TABLE_OPERATIONS], shown = 0;
     struct rs_table t = {0};
     if (!n) return;
-    rs_table_column(&t, RS_LEFT, "function");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
-    rs_table_column(&t, RS_LEFT, "name");
+    rs_table_column(&t, RS_LEFT, RS_H_FUNCTION);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_NAME);
     for (; shown < n && shown < MOST_OPERATIONS; shown++) {
         const struct rs_stat_row *row = &s->rows[RS_TABLE_OPERATIONS][shown];
         for (uint32_t i = 0; i < row->n; i++) {
@@ -417,13 +417,13 @@ static void print_stat_operations(const struct rs_statistics *s)
 /* Rows of host calls and kernels alike. */
 static void print_stat_rows(const struct rs_statistics *s, enum rs_table_of table, const char *title)
 {
-    static const char *const numbers[] = {"process", "calls", "time", "avg"};
+    static const enum rs_heading numbers[] = {RS_H_PROCESS, RS_H_CALLS, RS_H_TIME, RS_H_AVG};
     uint32_t n = s->nrows[table], shown = 0;
     struct rs_table t = {0};
     if (!n) return;
-    rs_table_column(&t, RS_LEFT, "name");
-    if (table == RS_TABLE_CALLS) rs_table_column(&t, RS_RIGHT, "differs by");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_NAME);
+    if (table == RS_TABLE_CALLS) rs_table_column(&t, RS_RIGHT, RS_H_DIFFERS_BY);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
     for (; shown < n && shown < MOST_ROWS; shown++) {
         const struct rs_stat_row *row = &s->rows[table][shown];
         for (uint32_t i = 0; i < row->n; i++) {
@@ -445,14 +445,14 @@ static void print_stat_rows(const struct rs_statistics *s, enum rs_table_of tabl
 
 static void print_stat_ranges(const struct rs_statistics *s)
 {
-    static const char *const numbers[] = {"calls", "time", "avg", "GPU time inside"};
+    static const enum rs_heading numbers[] = {RS_H_CALLS, RS_H_TIME, RS_H_AVG, RS_H_GPU_TIME_INSIDE};
     uint32_t n = s->nrows[RS_TABLE_RANGES], shown = 0;
     struct rs_table t = {0};
     if (!n) return;
-    rs_table_column(&t, RS_RIGHT, "process");
-    rs_table_column(&t, RS_RIGHT, "thread");
-    rs_table_column(&t, RS_LEFT, "range");
-    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_RIGHT, RS_H_PROCESS);
+    rs_table_column(&t, RS_RIGHT, RS_H_THREAD);
+    rs_table_column(&t, RS_LEFT, RS_H_RANGE);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
     for (; shown < n && shown < MOST_ROWS; shown++) {
         const struct rs_stat_row *row = &s->rows[RS_TABLE_RANGES][shown];
         const struct rs_cell *c = &s->cells[row->first];
@@ -482,6 +482,8 @@ static void print_statistics(const struct rs_statistics *s)
 static void report_print(const struct rs_report *r, const struct rs_differences *settings,
                          const struct rs_reference_files *reference, bool by_comm)
 {
+    rs_screen_conclude_named((const char *const *)r->conclusion, r->nconclusion, r->view.model, r->named);
+    if (r->nconclusion) rs_screen_print("\n");
     print_head(r);
     if (r->bandwidth.nrows) print_funcs(r, by_comm);
     if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
@@ -494,8 +496,6 @@ static void report_print(const struct rs_report *r, const struct rs_differences 
     }
     print_statistics(&r->statistics);
     rs_settings_print(settings);
-    printf("\n");
-    for (size_t i = 0; i < r->nconclusion; i++) rs_plain_line(r->conclusion[i], stdout);
 }
 
 /* ---- --table nccl-tests ---- */
@@ -753,7 +753,7 @@ const struct rs_command rs_cmd_report = {
             "ranks were\n"
             "late and what that cost, what the network waited for, which steps took longer than usual, and what to "
             "look at.",
-    .examples = "ringscope report rec                        # tables, and a conclusion\n"
+    .examples = "ringscope report rec                        # a conclusion, and its tables\n"
                 "ringscope report rec --warmup 3 --every STEP  # by step, without the first three\n"
                 "ringscope report rec --reference all_reduce_perf.txt  # compared with nccl-tests\n"
                 "ringscope report rec --json | jq '.stragglers[0]'",

@@ -1,4 +1,5 @@
 /* ringscope sql: a query on any input, without an export. */
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
+#include "cli/matches.h"
 #include "cli/options/opt.h"
 #include "cli/options/suggest.h"
 #include "cli/print/output.h"
@@ -240,7 +242,47 @@ static void offer(struct rs_suggest *s, sqlite3 *db, const char *names, char *be
     sqlite3_finalize(q);
 }
 
-static void suggest(sqlite3 *db, const char *message)
+/* Whether a text contains a name as a word of its own. */
+static bool has_word(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = text; (at = strcasestr(at, name)); at++) {
+        bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+        if (begins && !isalnum((unsigned char)at[n]) && at[n] != '_') return true;
+    }
+    return false;
+}
+
+/* What is near to a column's name among those of the tables that the query names; and where a column of this very name is. */
+static void suggest_column(sqlite3 *db, const char *sql, const char *typed)
+{
+    struct rs_suggest s = {.typed = typed};
+    char best[128];
+    sqlite3_stmt *q = NULL;
+    struct rs_strbuf owners = {0};
+    if (sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", -1, &q, NULL) ==
+        SQLITE_OK)
+        while (sqlite3_step(q) == SQLITE_ROW) {
+            const char *table = (const char *)sqlite3_column_text(q, 0);
+            if (!table) continue;
+            char *columns = sqlite3_mprintf("SELECT name FROM pragma_table_info(%Q)", table);
+            char *same =
+                sqlite3_mprintf("SELECT 1 FROM pragma_table_info(%Q) WHERE name = %Q COLLATE NOCASE", table, typed);
+            sqlite3_stmt *has = NULL;
+            if (columns && has_word(sql, table)) offer(&s, db, columns, best, sizeof best);
+            if (same && sqlite3_prepare_v2(db, same, -1, &has, NULL) == SQLITE_OK && sqlite3_step(has) == SQLITE_ROW)
+                rs_strbuf_printf(&owners, "%s%s", owners.len ? ", " : "", table);
+            sqlite3_finalize(has);
+            sqlite3_free(columns);
+            sqlite3_free(same);
+        }
+    sqlite3_finalize(q);
+    if (s.best) fprintf(stderr, "did you mean '%s'? ", s.best);
+    if (owners.len) fprintf(stderr, "'%s' is a column of %s. ", typed, rs_strbuf_borrow(&owners));
+    rs_strbuf_free(&owners);
+}
+
+static void suggest(sqlite3 *db, const char *sql, const char *message)
 {
     static const char table[] = "no such table: ", column[] = "no such column: ";
     bool of_table = !strncmp(message, table, sizeof table - 1);
@@ -249,11 +291,10 @@ static void suggest(sqlite3 *db, const char *message)
     struct rs_suggest s = {.typed = dot ? dot + 1 : typed};
     char best[128];
     sqlite3_set_authorizer(db, NULL, NULL);
-    offer(&s, db,
-          of_table ? "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')"
-                   : "SELECT DISTINCT p.name FROM sqlite_schema s, pragma_table_info(s.name) p "
-                     "WHERE s.type IN ('table', 'view')",
-          best, sizeof best);
+    if (of_table)
+        offer(&s, db, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", best, sizeof best);
+    else
+        suggest_column(db, sql, s.typed);
     if (s.best) fprintf(stderr, "did you mean '%s'? ", s.best);
     fprintf(stderr, "`ringscope sql --schema` lists all tables and columns\n");
 }
@@ -278,7 +319,7 @@ static int mistake(const char *command, sqlite3 *db, const char *sql)
     if (sql[strspn(sql, " \t\r\n")] == '.')
         fputs("commands of the program sqlite3 are not known here; `ringscope sql --schema` lists the tables\n",
               stderr);
-    suggest(db, message);
+    suggest(db, sql, message);
     sqlite3_free(message);
     return code == SQLITE_NOMEM ? RS_EXIT_FAILURE : RS_EXIT_USAGE;
 }
@@ -434,7 +475,11 @@ static int fill_and_answer(const struct rs_command *self, struct options *o, str
     struct rs_err err;
     int bad = rs_reading_join(self, in, &model, &o->view.common);
     if (bad) return bad;
-    rs_filter_resolve(&o->view.common.filters.filter, &model);
+    bad = rs_matches_check(self, &o->view.common.filters.filter, &model);
+    if (bad) {
+        rs_model_free(&model);
+        return bad;
+    }
     const struct rs_timeline_options options = {.filter = &o->view.common.filters.filter,
                                                 .rows = o->view.row_bits,
                                                 .piece = rs_reading_piece(),

@@ -23,7 +23,7 @@ struct options {
     enum kind kind;
     const char *out;
     int relations; /* enum rs_picture_relations; -1: not asked for */
-    bool text, force, dark, light, open_rows, ascii, all_gpus, by_default;
+    bool text, force, dark, light, open_rows, ascii, all_gpus, no_conclusion, by_default;
     int64_t width, most;
     const char *page; /* that a bundle is put into */
     size_t page_bytes;
@@ -98,7 +98,8 @@ static bool is_ascii_locale(void)
     return false;
 }
 
-static enum rs_status draw(const struct options *o, struct rs_drawing *v, uint64_t *bars, struct rs_err *err)
+static enum rs_status draw(const struct options *o, struct rs_drawing *v, const struct rs_view_conclusion *said,
+                           uint64_t *bars, struct rs_err *err)
 {
     static const enum rs_picture_format formats[] = {
         [KIND_SVG] = RS_PICTURE_SVG, [KIND_PNG] = RS_PICTURE_PNG, [KIND_TEXT] = RS_PICTURE_TEXT};
@@ -108,6 +109,8 @@ static enum rs_status draw(const struct options *o, struct rs_drawing *v, uint64
     struct rs_picture_options p = {
         .format = formats[o->kind],
         .title = v->title,
+        .sentences = (const char *const *)said->sentences,
+        .nsentences = said->n,
         .width = o->width      ? (unsigned)o->width
                  : to_terminal ? terminal_width()
                                : 0,
@@ -137,7 +140,12 @@ static int make_picture(const struct rs_command *self, struct options *o, struct
     if (!bad) bad = rs_drawing_refuse_empty(self, &v, &o->view);
     if (bad) return bad;
     uint64_t bars = 0;
-    int status = draw(o, &v, &bars, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+    struct rs_view_conclusion said = {0};
+    enum rs_status done = RS_OK;
+    if (!o->no_conclusion) done = rs_view_conclude(&said, &v.model, &o->view.common.filters, &err);
+    if (done == RS_OK) done = draw(o, &v, &said, &bars, &err);
+    rs_view_conclusion_free(&said);
+    int status = done == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
     return rs_drawing_end(self, &v, &o->view, status, bars);
 }
 
@@ -196,6 +204,7 @@ static int check_used(const struct rs_command *self, const struct options *o)
         {o->light, "light", PICTURE | TEXT, "pictures and text"},
         {o->ascii, "ascii", PICTURE | TEXT, "pictures and text"},
         {o->all_gpus, "all-gpus", TEXT, "text"},
+        {o->no_conclusion, "no-conclusion", PICTURE | TEXT, "pictures and text"},
     };
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
         if (uses[i].given && !(uses[i].kinds >> o->kind & 1))
@@ -255,6 +264,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_FLAG, 0, "light", &o.light, NULL, "a picture on a light background (the default)"},
         {RS_OPT_FLAG, 0, "ascii", &o.ascii, NULL, "text without block characters"},
         {RS_OPT_FLAG, 0, "all-gpus", &o.all_gpus, NULL, "text of all GPUs (default: 48 that waited most or came last)"},
+        {RS_OPT_FLAG, 0, "no-conclusion", &o.no_conclusion, NULL, "without the report's conclusion below"},
         {.kind = RS_OPT_END},
     };
     int n, done = rs_common_parse(self, &o.view.common, opts, argc, argv, &n);

@@ -9,10 +9,12 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
+#include "cli/view_pair.h"
 #include "conclude/layout.h"
+#include "conclude/replayed.h"
 #include "export/output.h"
 #include "fields/whatif.h"
 #include "join/overlay_facts.h"
@@ -32,7 +34,7 @@ struct options {
     struct wish *wishes;
     uint32_t n, cap;
     int warmup; /* -1: the start-up */
-    const char *out; /* the trace; NULL: none */
+    const char *out; /* the trace or page; NULL: none */
     bool force;
 };
 
@@ -45,6 +47,7 @@ static const struct {
              {"host", RS_CURE_HOST, true},
              {"link", RS_CURE_LINK, true},
              {"persistent", RS_CURE_PERSISTENT, false},
+             {"sporadic rank", RS_CURE_SPORADIC, true},
              {"sporadic", RS_CURE_SPORADIC, false},
              {"waits", RS_CURE_WAITS, false}};
 
@@ -59,7 +62,8 @@ static const char *take_wish(void *to, const char *value)
         o->wishes[o->n++] = (struct wish){words[i].cure, words[i].named ? value + n + 1 : NULL};
         return NULL;
     }
-    return "is none of 'rank N', 'ranks N,N,...', 'host NAME', 'link N-N', persistent, sporadic, waits";
+    return "is none of 'rank N', 'ranks N,N,...', 'host NAME', 'link N-N', persistent, sporadic, 'sporadic rank N', "
+           "waits";
 }
 
 /* The rank at the beginning of a text, which is followed by `end`; *text is then behind that. */
@@ -109,7 +113,7 @@ static enum rs_status add_ranks(struct rs_whatif *w, const struct wish *x, struc
         status = find_rank(&text, x->cure == RS_CURE_RANKS ? ',' : 0, w->view->model, &rows[n++], err);
     } while (*text && status == RS_OK);
     if (status == RS_OK && n == 1)
-        rs_whatif_add(w, RS_CURE_RANK, rows[0]);
+        rs_whatif_add(w, x->cure == RS_CURE_SPORADIC ? x->cure : RS_CURE_RANK, rows[0]);
     else if (status == RS_OK)
         rs_whatif_add_ranks(w, rows, n);
     free(rows);
@@ -123,6 +127,9 @@ static enum rs_status add_case(struct rs_whatif *w, const struct wish *x, struct
     case RS_CURE_RANKS: return add_ranks(w, x, err);
     case RS_CURE_HOST: return add_host(w, x->who, err);
     case RS_CURE_LINK: return add_link(w, x->who, err);
+    case RS_CURE_SPORADIC:
+        if (x->who) return add_ranks(w, x, err);
+        /* fall through */
     default: rs_whatif_add(w, x->cure, RS_NONE); return RS_OK;
     }
 }
@@ -144,26 +151,74 @@ static void cell_ns(struct rs_table *t, int64_t ns)
     rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
 }
 
+static double share_pct(const struct rs_whatif *w, const struct rs_whatif_case *x)
+{
+    return 100 * (double)x->saving_ns / (double)(w->steps_ns > 0 ? w->steps_ns : 1);
+}
+
+/* The case that saves most beyond its error, what can be named (a rank, a host, a link) before what cannot; NULL: none. */
+static const struct rs_whatif_case *best(const struct rs_whatif *w)
+{
+    const struct rs_whatif_case *found = NULL;
+    for (uint32_t i = 0; i < w->ncases; i++) {
+        const struct rs_whatif_case *x = &w->cases[i];
+        bool named = x->cure < RS_CURE_PERSISTENT, before = found && found->cure < RS_CURE_PERSISTENT;
+        if (x->saving_ns == RS_TIME_NONE || x->saving_low_ns <= 0 || (before && !named)) continue;
+        if (!found || named != before || x->saving_ns > found->saving_ns) found = x;
+    }
+    return found;
+}
+
+static void print_conclusion(const struct rs_whatif *w)
+{
+    static const char *const without[] = {[RS_CURE_RANK] = "Without the lateness of %s",
+                                          [RS_CURE_RANKS] = "Without the lateness of %s",
+                                          [RS_CURE_HOST] = "Without the lateness of %s",
+                                          [RS_CURE_LINK] = "Without what %s takes longer",
+                                          [RS_CURE_PERSISTENT] = "Without what ranks take longer in every step",
+                                          [RS_CURE_SPORADIC] = "Without what ranks take longer in single steps",
+                                          [RS_CURE_WAITS] = "If all ranks arrived together,"};
+    const struct rs_whatif_case *x = best(w);
+    struct rs_strbuf s = {0};
+    int32_t rank = -1;
+    if (w->refused) {
+        rs_strbuf_printf(&s, "The run cannot be replayed: %s.", w->refused);
+    } else if (x) {
+        const char *who = strstr(without[x->cure], "%s");
+        if (who) {
+            rs_strbuf_add(&s, without[x->cure], (size_t)(who - without[x->cure]));
+            rs_strbuf_printf(&s, "%s%s", x->take_out, who + 2);
+        } else {
+            rs_strbuf_puts(&s, without[x->cure]);
+        }
+        rs_strbuf_printf(&s, " the run takes %s [%s, %s] less (%.1f %%).", rs_text_ns(x->saving_ns).s,
+                         rs_text_ns(x->saving_low_ns).s, rs_text_ns(x->saving_high_ns).s, share_pct(w, x));
+        if (x->cure == RS_CURE_RANK) rank = w->view->model->ranks[x->rank_id].number;
+    } else {
+        rs_strbuf_puts(&s, "Nothing here saves more time than the error of the replay.");
+    }
+    rs_screen_conclude((const char *const[]){rs_strbuf_borrow(&s)}, 1, &rank, 1);
+    rs_strbuf_free(&s);
+}
+
 static void print_text(const struct rs_whatif *w)
 {
-    if (w->refused) {
-        printf("The run cannot be replayed: %s.\n", w->refused);
-        return;
-    }
-    printf("recorded run: %s", rs_text_ns(w->makespan_ns).s);
+    print_conclusion(w);
+    if (w->refused) return;
+    rs_screen_print("\nrecorded run: %s", rs_text_ns(w->makespan_ns).s);
     if (w->step_ns != RS_TIME_NONE)
-        printf(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
-    printf("; replayed unchanged: %.2g %% off\n", w->error_pct);
+        rs_screen_print(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
+    rs_screen_print("; replayed unchanged: %.2g %% off\n", w->error_pct);
     if (w->all > w->measured)
-        printf("extrapolated from %s of %s operations, those in windows of detail\n", rs_text_count(w->measured).s,
-               rs_text_count(w->all).s);
-    if (w->steps->left_out) rs_plain_line(w->steps->left_out, stdout);
-    printf("\n");
-    static const char *const heads[] = {"saves", "at least", "at most", "share", "run", "step"};
+        rs_screen_print("extrapolated from %s of %s operations, those in windows of detail\n",
+                        rs_text_count(w->measured).s, rs_text_count(w->all).s);
+    if (w->steps->left_out) rs_screen_print("%s\n", w->steps->left_out);
+    rs_screen_print("\n");
+    static const enum rs_heading heads[] = {RS_H_SAVES, RS_H_AT_LEAST, RS_H_AT_MOST, RS_H_SHARE, RS_H_RUN, RS_H_STEP};
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "taken out");
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) rs_table_column(&t, RS_RIGHT, heads[i]);
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_LEFT, RS_H_TAKEN_OUT);
+    rs_table_numbers(&t, heads, sizeof heads / sizeof *heads);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     for (uint32_t i = 0; i < w->ncases; i++) {
         const struct rs_whatif_case *x = &w->cases[i];
         rs_table_cell(&t, "%s", x->take_out);
@@ -173,7 +228,7 @@ static void print_text(const struct rs_whatif *w)
         if (x->saving_ns == RS_TIME_NONE)
             rs_table_cell(&t, "?");
         else
-            rs_table_cell(&t, "%.1f %%", 100 * (double)x->saving_ns / (double)(w->steps_ns > 0 ? w->steps_ns : 1));
+            rs_table_cell(&t, "%.1f %%", share_pct(w, x));
         cell_ns(&t, x->makespan_ns);
         cell_ns(&t, x->step_ns);
         rs_table_cell(&t, "%s",
@@ -183,6 +238,64 @@ static void print_text(const struct rs_whatif *w)
     }
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
+}
+
+/* ---- both runs ---- */
+
+static void replay_title(struct rs_strbuf *s, const struct rs_whatif *w)
+{
+    rs_strbuf_puts(s, "replayed without ");
+    rs_whatif_say_what(s, &w->cases[w->ncases - 1]);
+}
+
+/* ---- the page ----
+ * The recorded run above the replayed one. */
+
+static void list_steps(const struct rs_replayed *r, struct rs_bundle_step *recorded, struct rs_bundle_step *replayed)
+{
+    for (uint32_t i = 0; i < r->nsteps; i++) {
+        recorded[i] = (struct rs_bundle_step){r->steps[i].number, r->steps[i].recorded};
+        replayed[i] = (struct rs_bundle_step){r->steps[i].number, r->steps[i].replayed};
+    }
+}
+
+static enum rs_status write_page(const struct rs_whatif *w, struct rs_model *m, struct rs_inputs *in,
+                                 const struct options *o, struct rs_err *err)
+{
+    struct rs_replayed replayed;
+    struct rs_strbuf title = {0}, sentence = {0};
+    rs_replayed_init(&replayed, w);
+    struct rs_bundle_step *steps = rs_alloc((2 * (size_t)replayed.nsteps + 1) * sizeof *steps);
+    list_steps(&replayed, steps, steps + replayed.nsteps);
+    replay_title(&title, w);
+    rs_whatif_say(&sentence, w, &w->cases[w->ncases - 1]);
+    char *name = rs_view_title(m, in);
+    const char *said = rs_strbuf_borrow(&sentence);
+    const struct rs_view_pair pair = {.title = name,
+                                      .sentences = &said,
+                                      .nsentences = 1,
+                                      .runs = {{.model = m,
+                                                .inputs = in,
+                                                .filters = &o->common.filters,
+                                                .title = "recorded",
+                                                .rows = rs_view_rows(RS_LEVEL_OPS),
+                                                .steps = steps,
+                                                .nsteps = replayed.nsteps,
+                                                .zero = rs_model_begin(m)},
+                                               {.model = &replayed.model,
+                                                .inputs = in,
+                                                .title = rs_strbuf_borrow(&title),
+                                                .rows = 1u << RS_ROW_OPERATIONS,
+                                                .steps = steps + replayed.nsteps,
+                                                .nsteps = replayed.nsteps,
+                                                .zero = rs_model_begin(m)}}};
+    enum rs_status status = rs_view_pair_write(&pair, o->out, o->force, err);
+    free(name);
+    free(steps);
+    rs_strbuf_free(&title);
+    rs_strbuf_free(&sentence);
+    rs_replayed_free(&replayed);
+    return status;
 }
 
 /* ---- the trace ----
@@ -210,7 +323,7 @@ static void write_names(struct rs_json *j, const struct rs_whatif *w, const bool
 {
     const struct rs_model *m = w->view->model;
     struct rs_strbuf s = {0};
-    rs_strbuf_printf(&s, "replayed without %s", w->cases[w->ncases - 1].take_out);
+    replay_title(&s, w);
     write_name(j, RECORDED, 0, "process_name", "recorded");
     write_name(j, REPLAYED, 0, "process_name", rs_strbuf_borrow(&s));
     for (uint32_t i = 0; i < m->nmembers; i++) {
@@ -278,12 +391,22 @@ static enum rs_status write_trace(const struct rs_whatif *w, const struct option
 
 /* ---- the command ---- */
 
-static enum rs_status work(struct rs_whatif *w, const struct options *o, struct rs_err *err)
+static bool is_page(const struct options *o)
+{
+    size_t n = o->out ? strlen(o->out) : 0;
+    return n && (rs_name_ending(o->out, n, ".html") || rs_name_ending(o->out, n, ".htm"));
+}
+
+static enum rs_status work(struct rs_whatif *w, struct rs_model *m, struct rs_inputs *in, const struct options *o,
+                           struct rs_err *err)
 {
     RS_TRY(add_cases(w, o, err));
     if (o->out && w->cases[w->ncases - 1].saving_ns == RS_TIME_NONE)
         return rs_fail(err, RS_BAD_INPUT, "%s: nothing was written: %s", o->out, w->cases[w->ncases - 1].unknown);
-    if (o->out) RS_TRY(write_trace(w, o, err));
+    if (is_page(o))
+        RS_TRY(write_page(w, m, in, o, err));
+    else if (o->out)
+        RS_TRY(write_trace(w, o, err));
     if (!o->common.json) {
         print_text(w);
         return RS_OK;
@@ -297,7 +420,7 @@ static enum rs_status work(struct rs_whatif *w, const struct options *o, struct 
 static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
                            int *status, struct rs_err *err)
 {
-    (void)self, (void)in;
+    (void)self;
     struct options *o = options;
     const struct rs_filter *filter = &o->common.filters.filter, everything = {0};
     struct rs_view all, view; /* steps and roles are those of the whole run */
@@ -313,7 +436,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
         rs_roles_find(&roles, &all, &steps, &layout);
         rs_view_init(&view, m, filter);
         rs_whatif_init(&w, &view, &steps, &roles);
-        done = work(&w, o, err);
+        done = work(&w, m, in, o, err);
         if (w.refused) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
         rs_whatif_free(&w);
         rs_view_free(&view);
@@ -333,7 +456,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_EACH, 0, "take-out", RS_EACH(take_wish, &o), "WHAT",
          "'rank 5', 'ranks 1,5', 'host NAME', 'link 2-3', persistent, sporadic or waits; may be repeated"},
         {RS_OPT_STRING, 'o', "output", &o.out, "OUT",
-         "also write the recorded and the replayed run as a trace (Chrome JSON); with one --take-out"},
+         "also write the recorded and the replayed run, with one --take-out: .html is a page, else a trace (Chrome "
+         "JSON)"},
         {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "replace an existing OUT"},
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
          "leave the first N steps as they are (those recognised as start-up)"},
@@ -342,7 +466,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
     int done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
     if (done < 0 && o.out && o.n != 1) done = rs_opt_usage(self, "-o writes one replay: it needs one --take-out");
     if (done < 0 && o.force && !o.out) done = rs_opt_usage(self, "--force is for -o");
-    if (done < 0) done = rs_reading_model(self, argv + 1, n, &o.common, show, &o);
+    if (done < 0 && is_page(&o))
+        done = rs_reading_model_and_inputs(self, argv + 1, n, &o.common, show, &o);
+    else if (done < 0)
+        done = rs_reading_model(self, argv + 1, n, &o.common, show, &o);
     free(o.wishes);
     return done;
 }
@@ -358,7 +485,8 @@ const struct rs_command rs_cmd_whatif = {
     .examples = "ringscope whatif rec                                 # all that is late\n"
                 "ringscope whatif --take-out 'rank 5' rec             # one rank\n"
                 "ringscope whatif --take-out 'host node1' --json rec\n"
-                "ringscope whatif --take-out 'rank 5' -o replay.json rec   # both runs, side by side",
+                "ringscope whatif --take-out 'rank 5' -o replay.html rec   # both runs above each other, in a browser\n"
+                "ringscope whatif --take-out 'rank 5' -o replay.json rec   # the same as a trace for Perfetto",
     .json = "one JSON object, with every case",
     .takes = "from to run same-host",
     .run = run,

@@ -66,11 +66,12 @@ static void make(struct made *json, struct made *export)
 
 const struct rs_term_table *rs_explain_table(size_t index)
 {
-    static struct rs_term_table tables[RS_TOOLS + 4];
+    static struct rs_term_table tables[RS_TOOLS + 5];
     static struct made json, export;
     static size_t n;
     if (!n) {
         tables[n++] = rs_terms_words;
+        tables[n++] = rs_terms_headings;
         tables[n++] = rs_terms_nccl;
         for (uint8_t tool = 0; tool < RS_TOOLS; tool++) {
             const struct rs_format *f = rs_format_of(tool);

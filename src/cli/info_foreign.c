@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/notes.h"
 #include "cli/print/output.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
 #include "fields/info.h"
@@ -133,22 +134,22 @@ static void print_table(struct rs_table *t)
 static void print_files(const struct rs_inputs *in)
 {
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "file");
-    rs_table_column(&t, RS_LEFT, "format");
-    rs_table_column(&t, RS_LEFT, "read");
+    rs_table_column(&t, RS_LEFT, RS_H_FILE);
+    rs_table_column(&t, RS_LEFT, RS_H_FORMAT);
+    rs_table_column(&t, RS_LEFT, RS_H_READ);
     for (size_t i = 0; i < in->nothers && i < MOST_ROWS; i++) {
         rs_table_cell(&t, "%s", in->others[i].path);
         rs_table_cell(&t, "%s", rs_format_at(in->others[i].format)->what);
         rs_table_cell(&t, "%s", in->others[i].complete ? "completely" : "in part");
     }
     print_table(&t);
-    if (in->nothers > MOST_ROWS) printf("and %zu more (--json has all)\n", in->nothers - MOST_ROWS);
+    if (in->nothers > MOST_ROWS) rs_screen_print("and %zu more (--json has all)\n", in->nothers - MOST_ROWS);
 }
 
 /* The columns of counts: those with nothing in any row are left out. */
 enum { COUNTS = 8 };
-static const char *const counted[COUNTS] = {"collectives", "sends, receives", "compute kernels", "comm kernels",
-                                            "copies",      "ranges",          "host calls",      "statistics"};
+static const enum rs_heading counted[COUNTS] = {RS_H_COLLECTIVES, RS_H_SENDS,  RS_H_COMPUTE_KERNELS, RS_H_COMM_KERNELS,
+                                                RS_H_COPIES,      RS_H_RANGES, RS_H_HOST_CALLS,      RS_H_STATISTICS};
 
 static void counts_of(const struct rs_holding *h, uint64_t *n)
 {
@@ -172,11 +173,11 @@ static void print_processes(const struct rs_model *m, uint32_t first, const stru
         counts_of(&all[i], n);
         for (int k = 0; k < COUNTS; k++) any[k] |= n[k];
     }
-    rs_table_column(&t, RS_LEFT, "process");
-    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, RS_H_PROCESS);
+    rs_table_column(&t, RS_RIGHT, RS_H_RANK);
     for (int k = 0; k < COUNTS; k++)
         if (any[k]) rs_table_column(&t, RS_RIGHT, counted[k]);
-    rs_table_column(&t, RS_RIGHT, "span");
+    rs_table_column(&t, RS_RIGHT, RS_H_SPAN);
     for (uint32_t i = first; i < m->nprocs && i - first < MOST_ROWS; i++) {
         const struct rs_holding *h = &all[i];
         const char *host = rs_host_label(m, m->procs[i].host); /* where none is known, it may be the pid itself */
@@ -193,30 +194,31 @@ static void print_processes(const struct rs_model *m, uint32_t first, const stru
             if (any[k]) rs_table_cell(&t, "%s", n[k] ? rs_text_count(n[k]).s : "-");
         rs_table_cell(&t, "%s", h->from == RS_TIME_NONE ? "no times" : rs_text_ns(rs_time_minus(h->to, h->from)).s);
     }
-    printf("\n");
+    rs_screen_print("\n");
     print_table(&t);
-    if (m->nprocs - first > MOST_ROWS) printf("and %u more (--json has all)\n", m->nprocs - first - MOST_ROWS);
+    if (m->nprocs - first > MOST_ROWS) rs_screen_print("and %u more (--json has all)\n", m->nprocs - first - MOST_ROWS);
 }
 
 void rs_info_others_print(const struct rs_inputs *in, const struct rs_info_who *who, bool alone)
 {
     const struct rs_model *m = &who->model;
-    if (!alone) printf("\n");
+    if (!alone) rs_screen_print("\n");
     uint32_t first = (uint32_t)in->n, n = m->nprocs - first, comms = 0;
     for (uint32_t i = 0; i < m->ncomms; i++) comms += !rs_tool_has(m->comms[i].tool, RS_CAP_OWN);
-    printf("%zu file%s of other tools: %u process%s", in->nothers, in->nothers == 1 ? "" : "s", n, n == 1 ? "" : "es");
+    rs_screen_print("%zu file%s of other tools: %u process%s", in->nothers, in->nothers == 1 ? "" : "s", n,
+                    n == 1 ? "" : "es");
     if (alone && m->nranks) {
-        printf(", %u rank%s", m->nranks, m->nranks == 1 ? "" : "s");
-        if (m->world > 0 && (uint32_t)m->world > m->nranks) printf(" of %" PRId32, m->world);
+        rs_screen_print(", %u rank%s", m->nranks, m->nranks == 1 ? "" : "s");
+        if (m->world > 0 && (uint32_t)m->world > m->nranks) rs_screen_print(" of %" PRId32, m->world);
     }
-    if (comms) printf(", %u communicator%s", comms, comms == 1 ? "" : "s");
-    printf("\n\n");
+    if (comms) rs_screen_print(", %u communicator%s", comms, comms == 1 ? "" : "s");
+    rs_screen_print("\n\n");
     print_files(in);
     print_processes(m, first, who->held);
     if (in->nleft_out)
-        printf("\n%zu more file%s in the folder%s not in a format that ringscope reads.\n", in->nleft_out,
-               in->nleft_out == 1 ? "" : "s", in->nleft_out == 1 ? " is" : " are");
-    printf("\n`ringscope explain FILE` reports what a file contains, what is missing, and why.\n");
+        rs_screen_print("\n%zu more file%s in the folder%s not in a format that ringscope reads.\n", in->nleft_out,
+                        in->nleft_out == 1 ? "" : "s", in->nleft_out == 1 ? " is" : " are");
+    rs_screen_print("\n`ringscope explain FILE` reports what a file contains, what is missing, and why.\n");
 }
 
 /* ---- JSON ---- */

@@ -121,12 +121,18 @@ static int dispatch(int argc, char **argv)
         return RS_EXIT_USAGE;
     }
     const char *word = argv[1];
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0 || strcmp(word, "-v") == 0 ||
+        strcmp(word, "-V") == 0) {
         print_version();
         return RS_EXIT_FINE;
     }
     if (strcmp(word, "--list-cmds") == 0) {
         for (size_t i = 0; i < RS_NCOMMANDS; i++) printf("%s\n", rs_commands[i]->name);
+        return RS_EXIT_FINE;
+    }
+    if (strcmp(word, "--complete") == 0) {
+        for (size_t i = 0; i < RS_NCOMMANDS; i++) printf("%s\t%s\n", rs_commands[i]->name, rs_commands[i]->summary);
+        printf("help\tdescribe a command\nversion\tversion and optional parts\n");
         return RS_EXIT_FINE;
     }
     if (strcmp(word, "--man-cmds") == 0) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/matches.h"
 #include "cli/notes.h"
 #include "cli/print/output.h"
 #include "foreign/formats.h"
@@ -46,12 +47,17 @@ int rs_reading_open(const struct rs_command *cmd, struct rs_inputs *in, char *co
     struct rs_err err;
     if (!npaths)
         return rs_opt_usage(cmd, "nothing to read: name recordings, traces of other tools, or folders of them");
-    if (rs_inputs_open(in, paths, npaths, rs_reading_progress, &err) != RS_OK) return rs_print_err(cmd->name, &err);
+    if (rs_inputs_open_deep(in, paths, npaths, rs_formats_is_trace, rs_reading_progress, &err) != RS_OK)
+        return rs_print_err(cmd->name, &err);
     if (rs_formats_recognise(in, &err) != RS_OK) {
         rs_inputs_close(in);
         return rs_print_err(cmd->name, &err);
     }
     rs_notes_say_unreadable(cmd->name, in, cmd == &rs_cmd_info);
+    if (in->deep)
+        rs_warn(cmd->name, "%s: reading the %zu folder%s in it (%zu recording%s, %zu file%s of other tools)", in->deep,
+                in->ndeep, in->ndeep == 1 ? "" : "s", in->n, in->n == 1 ? "" : "s", in->nothers,
+                in->nothers == 1 ? "" : "s");
     size_t runs = in->nruns, before = in->n;
     int bad = rs_reading_choose(cmd, in, run);
     if (bad) {
@@ -138,12 +144,26 @@ struct shown {
     void *options;
 };
 
+/* Dumps contain what was pending at one moment, which is little for those that look at times. */
+static void hint_at_hang(const struct rs_command *cmd, const struct rs_model *m)
+{
+    const struct rs_command *const others[] = {&rs_cmd_report, &rs_cmd_overlap, &rs_cmd_critical, &rs_cmd_whatif};
+    bool for_times = false, dumps = m->nprocs > 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) for_times |= cmd == others[i];
+    for (uint32_t i = 0; i < m->nprocs; i++) dumps &= rs_tool_has(m->procs[i].tool, RS_CAP_DUMP);
+    if (for_times && dumps)
+        rs_warn(cmd->name, "these are dumps of pending operations: `ringscope hang` says why a job hangs");
+}
+
 static int show(const struct rs_command *cmd, struct shown *s, struct rs_inputs *in)
 {
     struct rs_err err;
-    int status = RS_EXIT_FINE;
-    rs_filter_resolve(&s->how->filters.filter, &s->model);
-    if (s->show(cmd, &s->model, in, s->options, &status, &err) != RS_OK) status = rs_print_err(cmd->name, &err);
+    int status = rs_matches_check(cmd, &s->how->filters.filter, &s->model);
+    if (!status) hint_at_hang(cmd, &s->model);
+    if (!status && s->show(cmd, &s->model, in, s->options, &status, &err) != RS_OK) {
+        int failed = rs_print_err(cmd->name, &err);
+        if (failed) status = failed;
+    }
     rs_model_free(&s->model);
     return status;
 }

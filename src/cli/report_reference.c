@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "cli/print/output.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "cli/print/table.h"
 #include "fields/reference.h"
 
@@ -102,23 +102,25 @@ static void cells(struct rs_table *t, const struct rs_report *r, uint32_t i)
 
 void rs_reached_print(const struct rs_report *r, const struct rs_reference_files *f)
 {
-    static const char *const numbers[] = {"calls", "reference", "achieved", "of ref", "incl. wait", "of ref"};
+    static const enum rs_heading numbers[] = {RS_H_CALLS,  RS_H_REFERENCE, RS_H_ACHIEVED,
+                                              RS_H_OF_REF, RS_H_INCL_WAIT, RS_H_OF_REF};
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "function");
-    rs_table_column(&t, RS_RIGHT, "bytes");
-    rs_table_column(&t, RS_RIGHT, "ranks");
-    rs_table_column(&t, RS_LEFT, "type");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
-    rs_table_column(&t, RS_LEFT, "");
+    rs_table_column(&t, RS_LEFT, RS_H_FUNCTION);
+    rs_table_column(&t, RS_RIGHT, RS_H_BYTES);
+    rs_table_column(&t, RS_RIGHT, RS_H_RANKS);
+    rs_table_column(&t, RS_LEFT, RS_H_TYPE);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_NONE);
     for (uint32_t i = 0; i < r->reached.n && i < MOST_ROWS; i++) cells(&t, r, i);
-    printf("\nbus bandwidth in GB/s: reference from ");
+    rs_screen_print("\nbus bandwidth in GB/s: reference from ");
     const char *by = f->n == 1 ? f->paths[0] : "the references together";
-    rs_plain_print(by, strlen(by), stdout);
-    printf("; achieved after the last rank started, and including wait (below %.0f %% is reported)\n",
-           100 * RS_REACHED_LITTLE);
+    rs_screen_print("%s", by);
+    rs_screen_print("; achieved after the last rank started, and including wait (below %.0f %% is reported)\n",
+                    100 * RS_REACHED_LITTLE);
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    if (r->reached.n > MOST_ROWS) printf("and %s more (--json has all)\n", rs_text_count(r->reached.n - MOST_ROWS).s);
+    if (r->reached.n > MOST_ROWS)
+        rs_screen_print("and %s more (--json has all)\n", rs_text_count(r->reached.n - MOST_ROWS).s);
 }
 
 /* ---- JSON ---- */

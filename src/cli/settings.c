@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/print/plain.h"
+#include "cli/print/screen.h"
 #include "fields/info.h"
 
 void rs_settings_json(struct rs_json *j, const struct rs_differences *d)
@@ -30,18 +30,18 @@ void rs_settings_json(struct rs_json *j, const struct rs_differences *d)
 void rs_settings_print(const struct rs_differences *d)
 {
     if (!d->n) return;
-    printf("\nsettings that differ between processes\n");
+    rs_screen_print("\nsettings that differ between processes\n");
     for (size_t i = 0; i < d->n; i++) {
         const struct rs_setting *s = &d->settings[i];
-        printf("  %s:", s->name);
+        rs_screen_print("  %s:", s->name);
         for (size_t k = 0; k < s->nvalues && k < 4; k++) {
             const char *value = s->values[k].value ? s->values[k].value : "(not set)";
-            printf("%s ", k ? "," : "");
-            rs_plain_print(value, strlen(value), stdout);
-            printf(" on %zu (e.g. %s, pid %" PRIu32 ")", s->values[k].processes,
-                   s->values[k].example->recording->header.host, s->values[k].example->recording->header.pid);
+            rs_screen_print("%s ", k ? "," : "");
+            rs_screen_print("%s", value);
+            rs_screen_print(" on %zu (e.g. %s, pid %" PRIu32 ")", s->values[k].processes,
+                            s->values[k].example->recording->header.host, s->values[k].example->recording->header.pid);
         }
-        if (s->nvalues > 4) printf(" and %zu other values", s->nvalues - 4);
-        printf("\n");
+        if (s->nvalues > 4) rs_screen_print(" and %zu other values", s->nvalues - 4);
+        rs_screen_print("\n");
     }
 }

@@ -1,4 +1,5 @@
 #include "cli/view_bundle.h"
+#include "cli/matches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,6 @@
 
 /* ---- texts for the page ----
  * What the page of the timeline also contains: the JSON of `comms`, `clocks` and `report`, by the same writers. */
-
-struct view_texts {
-    char *comms; /* an array of all communicators but those merged into another, in the order of the model */
-    char *clocks; /* an array */
-    char *report; /* an object */
-};
 
 struct maker {
     struct rs_model *m;
@@ -82,10 +77,15 @@ static enum rs_status write_clocks(const struct maker *x, struct rs_json *j, str
     return RS_OK;
 }
 
+static struct rs_report_options report_options(const struct rs_filters *filters)
+{
+    return (struct rs_report_options){
+        .filter = &filters->filter, .network = filters->level != RS_LEVEL_OPS, .warmup = RS_NONE};
+}
+
 static enum rs_status write_report(const struct maker *x, struct rs_json *j, struct rs_err *err)
 {
-    struct rs_report_options options = {
-        .filter = &x->filters->filter, .network = x->filters->level != RS_LEVEL_OPS, .warmup = RS_NONE};
+    struct rs_report_options options = report_options(x->filters);
     struct rs_differences settings;
     struct rs_report r;
     rs_differences_find(&settings, x->in);
@@ -98,35 +98,54 @@ static enum rs_status write_report(const struct maker *x, struct rs_json *j, str
     return status;
 }
 
-static void view_texts_free(struct view_texts *t);
-
-/* Of a joined model; the filters are resolved, and are those of the report alone. */
-static enum rs_status view_texts_init(struct view_texts *t, struct rs_model *m, const struct rs_inputs *in,
-                                      const struct rs_filters *filters, struct rs_err *err)
+enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
+                                  const struct rs_filters *filters, struct rs_err *err)
 {
     const struct maker x = {m, in, filters};
     struct rs_strbuf report = {0};
-    *t = (struct view_texts){0};
+    *t = (struct rs_view_texts){0};
     enum rs_status status = array(&t->comms, write_comms, &x, err);
-    if (status == RS_OK) status = array(&t->clocks, write_clocks, &x, err);
-    if (status == RS_OK) status = lines(&report, write_report, &x, err);
-    if (status == RS_OK) rs_strbuf_take(&report, &t->report);
+    if (status == RS_OK && filters) status = array(&t->clocks, write_clocks, &x, err);
+    if (status == RS_OK && filters) status = lines(&report, write_report, &x, err);
+    if (status == RS_OK && filters) rs_strbuf_take(&report, &t->report);
     rs_strbuf_free(&report);
-    if (status != RS_OK) view_texts_free(t);
+    if (status != RS_OK) rs_view_texts_free(t);
     return status;
 }
 
-static void view_texts_free(struct view_texts *t)
+void rs_view_texts_free(struct rs_view_texts *t)
 {
     free(t->comms);
     free(t->clocks);
     free(t->report);
-    *t = (struct view_texts){0};
+    *t = (struct rs_view_texts){0};
+}
+
+enum rs_status rs_view_conclude(struct rs_view_conclusion *c, struct rs_model *m, const struct rs_filters *filters,
+                                struct rs_err *err)
+{
+    struct rs_report_options options = report_options(filters);
+    struct rs_report r;
+    *c = (struct rs_view_conclusion){0};
+    RS_TRY(rs_report_init(&r, m, &options, err));
+    c->sentences = r.conclusion;
+    c->n = r.nconclusion;
+    r.conclusion = NULL;
+    r.nconclusion = 0;
+    rs_report_free(&r);
+    return RS_OK;
+}
+
+void rs_view_conclusion_free(struct rs_view_conclusion *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) free(c->sentences[i]);
+    free(c->sentences);
+    *c = (struct rs_view_conclusion){0};
 }
 
 /* ---- what is to be drawn ---- */
 
-static uint64_t rows_of_level(enum rs_level level)
+uint64_t rs_view_rows(enum rs_level level)
 {
     static const uint8_t depths[] = {
         [RS_LEVEL_OPS] = RS_DEPTH_OPS, [RS_LEVEL_NET] = RS_DEPTH_NET, [RS_LEVEL_ALL] = RS_DEPTH_ALL};
@@ -145,7 +164,7 @@ static unsigned row_of(const char *id, size_t n)
 
 int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *o)
 {
-    o->row_bits = rows_of_level(o->common.filters.level);
+    o->row_bits = rs_view_rows(o->common.filters.level);
     if (!o->common.rows) return -1;
     if (o->common.filters.has_level) return rs_opt_usage(cmd, "--rows replaces --level: give one of them");
     o->row_bits = 0;
@@ -167,8 +186,7 @@ int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *
 
 /* ---- the timeline ---- */
 
-/* "rec: 64 ranks on 8 hosts", as far as that is known. */
-static char *title_of(const struct rs_drawing *v, const struct rs_inputs *in)
+char *rs_view_title(const struct rs_model *m, const struct rs_inputs *in)
 {
     struct rs_strbuf s = {0};
     const char *path = in->n ? in->sources[0].recording->path : in->nothers ? in->others[0].path : "";
@@ -178,13 +196,13 @@ static char *title_of(const struct rs_drawing *v, const struct rs_inputs *in)
     for (begin = end; begin > path && begin[-1] != '/';) begin--;
     bool says_nothing = *begin == '.' && end - begin <= 2; /* "." or ".." */
     if (!says_nothing) rs_strbuf_add(&s, begin, (size_t)(end - begin));
-    uint32_t n = v->model.nranks;
+    uint32_t n = m->nranks;
     if (n) rs_strbuf_printf(&s, "%s%u", s.len ? ": " : "", n);
-    if (n && (int64_t)n < v->model.world) rs_strbuf_printf(&s, " of %d", v->model.world);
-    if (n) rs_strbuf_puts(&s, n == 1 && v->model.world <= 1 ? " rank" : " ranks");
+    if (n && (int64_t)n < m->world) rs_strbuf_printf(&s, " of %d", m->world);
+    if (n) rs_strbuf_puts(&s, n == 1 && m->world <= 1 ? " rank" : " ranks");
     bool named = true; /* many tools do not record the host */
-    for (uint32_t i = 0; i < v->model.nhosts; i++) named &= rs_host_name(&v->model, i) != NULL;
-    if (v->model.nhosts > 1 && named) rs_strbuf_printf(&s, " on %u hosts", (unsigned)v->model.nhosts);
+    for (uint32_t i = 0; i < m->nhosts; i++) named &= rs_host_name(m, i) != NULL;
+    if (m->nhosts > 1 && named) rs_strbuf_printf(&s, " on %u hosts", (unsigned)m->nhosts);
     char *title = NULL;
     rs_strbuf_take(&s, &title);
     return title;
@@ -215,14 +233,18 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
     *v = (struct rs_drawing){0};
     int bad = rs_reading_join(cmd, in, &v->model, &o->common);
     if (bad) return bad;
-    rs_filter_resolve(&o->common.filters.filter, &v->model);
+    bad = rs_matches_check(cmd, &o->common.filters.filter, &v->model);
+    if (bad) {
+        rs_model_free(&v->model);
+        return bad;
+    }
     const struct rs_timeline_options options = {.filter = &o->common.filters.filter,
                                                 .rows = o->row_bits,
                                                 .piece = rs_reading_piece(),
                                                 .to_bound = o->to_bound,
                                                 .begins = o->begins};
     rs_timeline_init(&v->timeline, &v->model, in, &options);
-    v->title = o->common.title ? rs_strdup(o->common.title) : title_of(v, in);
+    v->title = o->common.title ? rs_strdup(o->common.title) : rs_view_title(&v->model, in);
     v->said = v->model.nnotes;
     return 0;
 }
@@ -302,14 +324,14 @@ int rs_view_too_large(const struct rs_command *cmd, uint64_t bytes, bool more)
 static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs *in, const struct rs_view_options *o,
                                    int fd, struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
-    struct view_texts texts;
-    RS_TRY(view_texts_init(&texts, &v->model, in, &o->common.filters, err));
+    struct rs_view_texts texts;
+    RS_TRY(rs_view_texts_init(&texts, &v->model, in, &o->common.filters, err));
     rs_parts_drop_group(&v->model.parts);
     const struct rs_bundle_texts shown = {v->title, texts.comms, texts.clocks, texts.report};
     const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", rs_view_temporary_folder(),
                                           most_of_bundle(o)};
     enum rs_status status = rs_bundle_write(&v->timeline, &shown, &place, rs_reading_progress, sizes, err);
-    view_texts_free(&texts);
+    rs_view_texts_free(&texts);
     return status;
 }
 

@@ -21,6 +21,32 @@ struct rs_view_options {
     uint64_t most; /* bytes of a page: a bundle that is sure to make a larger one is refused; 0: any size */
 };
 
+/* The rows of a level: bits 1 << enum rs_row. */
+uint64_t rs_view_rows(enum rs_level level);
+
+/* "rec: 64 ranks on 8 hosts", as far as that is known; to be freed. */
+char *rs_view_title(const struct rs_model *m, const struct rs_inputs *in);
+
+/* Texts of a page: the JSON of `comms`, `clocks` and `report`. */
+struct rs_view_texts {
+    char *comms; /* an array of all communicators but those merged into another, in the order of the model */
+    char *clocks; /* an array */
+    char *report; /* an object */
+};
+/* Of a joined model. `filters`: of the report; resolved. NULL: communicators only. */
+enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
+                                  const struct rs_filters *filters, struct rs_err *err);
+void rs_view_texts_free(struct rs_view_texts *t);
+
+/* The sentences of `report`, as the page has them. */
+struct rs_view_conclusion {
+    char **sentences;
+    uint32_t n;
+};
+enum rs_status rs_view_conclude(struct rs_view_conclusion *c, struct rs_model *m, const struct rs_filters *filters,
+                                struct rs_err *err);
+void rs_view_conclusion_free(struct rs_view_conclusion *c);
+
 /* After parsing: -1 to go on, else the exit status after the usage error was printed. */
 int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *o);
 

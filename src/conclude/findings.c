@@ -13,6 +13,7 @@
 #include "base/mix.h"
 #include "base/room.h"
 #include "conclude/chance.h"
+#include "conclude/recurrent.h"
 #include "join/ranks.h"
 #include "join/waits.h"
 
@@ -29,12 +30,15 @@ const char *rs_finding_scope_name(enum rs_finding_scope scope)
     return scopes[scope];
 }
 
+enum { WORTH_A_LOOK = 20 }; /* of a step: a rank that is later now and then */
+
 struct work {
     struct rs_findings *out;
     const struct rs_findings_of *of;
     const struct rs_model *m;
     float *late; /* [rank_id * steps + step] */
     struct rs_chance ranks, hosts;
+    struct rs_recurrent recurrent;
 };
 
 static struct rs_finding *add(struct rs_findings *f, enum rs_finding_kind kind, enum rs_finding_scope scope)
@@ -161,6 +165,9 @@ static void find_ranks(struct work *w)
     w->out->compared = w->ranks.compared;
     w->out->steps = w->ranks.steps;
     w->out->seen_ns = w->ranks.seen_ns;
+    w->out->is_compared = rs_zalloc((size_t)w->m->nranks + 1, sizeof *w->out->is_compared);
+    for (uint32_t r = 0; r < w->m->nranks; r++)
+        w->out->is_compared[r] = w->ranks.rows[r].steps >= RS_CHANCE_LEAST_STEPS;
     for (uint32_t r = 0; r < w->m->nranks; r++) {
         if (!w->ranks.rows[r].found) continue;
         struct rs_finding *f = add(w->out, RS_PERSISTENT, RS_SCOPE_RANK);
@@ -433,16 +440,46 @@ static void take_compute(struct work *w)
 
 /* ---- sporadic ---- */
 
-/* What every step waits for whoever is last. */
+/* A rank that is late again and again, but not in most steps. */
+static void take_recurrent(struct work *w)
+{
+    const struct rs_recurrent *x = &w->recurrent;
+    if (x->rank_id == RS_NONE || x->p > RS_CHANCE_LEVEL || w->ranks.rows[x->rank_id].found) return;
+    struct rs_finding *f = add(w->out, RS_SPORADIC, RS_SCOPE_RANK);
+    set_rank(f, w->m, x->rank_id);
+    f->steps = x->steps;
+    f->late_steps = x->late;
+    f->late_ns = x->late_ns;
+    f->p_value = x->p;
+    if (x->every) rs_asprintf(&f->shared, "every %" PRIu32 " steps", x->every);
+    f->why = f->shared;
+    f->advice = "check what it does there: data loading, garbage collection, logging, checkpoints";
+    set_saving(f, rs_whatif_add(w->of->whatif, RS_CURE_SPORADIC, x->rank_id));
+    free(f->name);
+    rs_asprintf(&f->name, "sporadic rank %" PRId32, w->m->ranks[x->rank_id].number);
+    f->named = matters(w->out, f);
+}
+
+/* What every step waits for whoever is last: beyond what is due to one rank. */
 static void find_sporadic(struct work *w)
 {
+    const struct rs_recurrent *r = &w->recurrent;
+    const struct rs_finding *one = w->out->n ? &w->out->rows[w->out->n - 1] : NULL;
+    bool due = one && one->kind == RS_SPORADIC && one->named;
+    int64_t explained = due ? one->saving_ns : 0;
     const struct rs_whatif_case *c = rs_whatif_add(w->of->whatif, RS_CURE_SPORADIC, RS_NONE);
     if (c->saving_ns == RS_TIME_NONE || (double)c->saving_ns < 2 * RS_FINDING_SHARE * (double)w->out->run_ns) return;
+    if (explained >= c->saving_ns / 2) return;
     struct rs_finding *f = add(w->out, RS_SPORADIC, RS_SCOPE_RUN);
     f->name = rs_strdup("run");
     set_saving(f, c);
     f->steps = w->out->steps;
     if (f->steps) f->late_ns = (int64_t)((double)c->saving_ns / scale(w->out)) / f->steps;
+    if (!due && r->hits > 2 && 2 * r->hits > r->all && !w->ranks.rows[r->rank_id].found)
+        rs_asprintf(&f->shared,
+                    "rank %" PRId32 " was last in %" PRIu32 " of the %" PRIu32 " worst, which may be chance",
+                    w->m->ranks[r->rank_id].number, r->hits, r->all);
+    f->why = f->shared;
 }
 
 /* ---- one-offs ---- */
@@ -462,6 +499,44 @@ static void take_one_offs(struct work *w)
         f->cost_ns = x->excess_ns;
         f->why = x->text;
     }
+}
+
+/* ---- the pace of a pipeline ---- */
+
+static void find_pace(struct work *w)
+{
+    const struct rs_graph *g = &w->of->whatif->graph;
+    const struct rs_steps *steps = w->of->steps;
+    int64_t *sums = rs_alloc(((size_t)steps->n + 1) * sizeof *sums),
+            *medians = rs_alloc(((size_t)g->nranks + 1) * sizeof *medians);
+    uint32_t ranks = 0, most = RS_NONE;
+    struct rs_pace *p = &w->out->pace;
+    for (uint32_t r = 0; r < g->nranks; r++) {
+        uint32_t n = 0;
+        for (uint32_t s = 0; s < steps->n; s++) sums[s] = RS_TIME_NONE;
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
+            const struct rs_node *x = &g->nodes[g->by_rank[k]];
+            if (x->step == RS_NONE || x->step < steps->warmup || !steps->rows[x->step].counted || !x->recorded)
+                continue;
+            if (sums[x->step] == RS_TIME_NONE) sums[x->step] = 0;
+            if (x->gap > 0) sums[x->step] = rs_time_plus(sums[x->step], x->gap);
+        }
+        for (uint32_t s = 0; s < steps->n; s++)
+            if (sums[s] != RS_TIME_NONE) sums[n++] = sums[s];
+        if (n < RS_CHANCE_LEAST_STEPS) continue;
+        medians[ranks] = rs_median(sums, n);
+        if (most == RS_NONE || medians[ranks] > p->own_ns) {
+            most = ranks;
+            p->own_ns = medians[ranks];
+            p->rank_id = r;
+        }
+        ranks++;
+    }
+    if (most != RS_NONE) medians[most] = medians[--ranks];
+    p->others_ns = ranks ? rs_median(medians, ranks) : RS_TIME_NONE;
+    if (!ranks || (double)p->own_ns < (1 + RS_PACE_SHARE) * (double)p->others_ns) p->rank_id = RS_NONE;
+    free(sums);
+    free(medians);
 }
 
 /* ---- all of them ---- */
@@ -489,7 +564,7 @@ static void leave_pauses_out(struct work *w)
 
 void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
 {
-    *f = (struct rs_findings){.seen_ns = NAN};
+    *f = (struct rs_findings){.seen_ns = NAN, .pace = {.rank_id = RS_NONE}};
     const struct rs_graph *g = &of->whatif->graph;
     struct work w = {.out = f, .of = of, .m = of->view->model};
     f->run_ns = of->whatif->makespan_ns;
@@ -505,11 +580,15 @@ void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
     w.late = rs_alloc(((size_t)g->nranks * of->steps->n + 1) * sizeof *w.late);
     rs_excess_by_step(&excess, of->roles, of->steps, w.late);
     rs_excess_free(&excess);
+    int64_t least = of->whatif->step_ns != RS_TIME_NONE ? of->whatif->step_ns / WORTH_A_LOOK : RS_ONE_CLOCK_NS;
+    rs_recurrent_find(&w.recurrent, w.late, of->roles, g->nranks, of->steps->n, least);
     leave_pauses_out(&w);
     find_ranks(&w);
     if (w.m->nhosts > 1) find_hosts(&w);
     find_group(&w);
     take_compute(&w);
+    if (!f->compared) find_pace(&w);
+    if (f->compared) take_recurrent(&w);
     if (f->compared) find_sporadic(&w);
     take_one_offs(&w);
     if (f->n) qsort(f->rows, f->n, sizeof *f->rows, by_importance);
@@ -526,29 +605,32 @@ void rs_findings_free(struct rs_findings *f)
         free(f->rows[i].shared);
     }
     free(f->rows);
+    free(f->is_compared);
     *f = (struct rs_findings){0};
 }
 
 /* ---- sentences ---- */
 
-/* "4.1 ms [3.9 ms, 4.3 ms]" */
-static void say_interval(struct rs_strbuf *s, int64_t ns, int64_t low, int64_t high)
-{
-    rs_words_ns(s, ns);
-    if (low == RS_TIME_NONE || high == RS_TIME_NONE || low == high) return;
-    rs_strbuf_puts(s, " [");
-    rs_words_ns(s, low);
-    rs_strbuf_puts(s, ", ");
-    rs_words_ns(s, high);
-    rs_strbuf_putc(s, ']');
-}
-
 static void say_share(struct rs_strbuf *s, const struct rs_findings *f, int64_t ns)
 {
-    double share = f->run_ns > 0 ? 100 * (double)ns / (double)f->run_ns : 0;
-    rs_strbuf_printf(s, share >= 9.5 ? " (%.0f %%)" : " (%.1f %%)", share);
+    rs_words_share(s, f->run_ns > 0 ? 100 * (double)ns / (double)f->run_ns : 0);
     if (f->operations > f->measured)
         rs_strbuf_printf(s, ", extrapolated from %" PRIu64 " of %" PRIu64 " operations", f->measured, f->operations);
+}
+
+/* What a cure saves, the command that shows it, and what to check. */
+static void say_saving(struct rs_strbuf *s, const struct rs_findings *f, const struct rs_finding *x)
+{
+    if (x->saving_ns == RS_TIME_NONE) {
+        rs_strbuf_printf(s, "what that costs is unknown: %s", f->refused ? f->refused : "it cannot be replayed");
+    } else {
+        rs_strbuf_puts(s, "without that the run takes ");
+        rs_words_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
+        rs_strbuf_puts(s, " less");
+        say_share(s, f, x->saving_ns);
+    }
+    rs_strbuf_printf(s, " (`ringscope whatif --take-out '%s'`).", x->name);
+    if (x->advice) rs_strbuf_printf(s, " %c%s.", toupper((unsigned char)x->advice[0]), x->advice + 1);
 }
 
 static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, const struct rs_finding *x,
@@ -561,22 +643,25 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
     if (x->shared) rs_strbuf_printf(s, " (%s)", x->shared);
     bool several = x->scope == RS_SCOPE_GROUP;
     rs_strbuf_puts(s, x->scope == RS_SCOPE_HOST ? ": its ranks start " : several ? " each start " : " starts ");
-    say_interval(s, x->late_ns, x->late_low_ns, x->late_high_ns);
+    rs_words_interval(s, x->late_ns, x->late_low_ns, x->late_high_ns);
     rs_strbuf_printf(s, "%s later than %s, in %" PRIu32 " of %" PRIu32 "%s steps; ", several ? " or more" : "",
                      x->scope == RS_SCOPE_HOST ? "equal ranks of other hosts"
                      : several                 ? "their equals"
                                                : "its equals",
                      x->late_steps, x->steps, f->operations > f->measured ? " measured" : "");
-    if (x->saving_ns == RS_TIME_NONE) {
-        rs_strbuf_printf(s, "what that costs is unknown: %s", f->refused ? f->refused : "it cannot be replayed");
-    } else {
-        rs_strbuf_puts(s, "without that the run takes ");
-        say_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
-        rs_strbuf_puts(s, " less");
-        say_share(s, f, x->saving_ns);
-    }
-    rs_strbuf_printf(s, " (`ringscope whatif --take-out '%s'`).", x->name);
-    if (x->advice) rs_strbuf_printf(s, " %c%s.", toupper((unsigned char)x->advice[0]), x->advice + 1);
+    say_saving(s, f, x);
+}
+
+/* "Rank 3 starts 30 ms later than its equals in 5 of 40 steps, every 8 steps; ..." */
+static void say_recurrent(struct rs_strbuf *s, const struct rs_findings *f, const struct rs_finding *x,
+                          const struct rs_model *m)
+{
+    rs_rank_words(s, m, x->rank_id);
+    rs_strbuf_puts(s, " starts ");
+    rs_words_ns(s, x->late_ns);
+    rs_strbuf_printf(s, " later than its equals in %" PRIu32 " of %" PRIu32 " steps%s%s; ", x->late_steps, x->steps,
+                     x->shared ? ", " : "", x->shared ? x->shared : "");
+    say_saving(s, f, x);
 }
 
 static void host_words(struct rs_strbuf *s, const struct rs_model *m, uint32_t host)
@@ -624,7 +709,7 @@ static void say_link(struct rs_strbuf *s, const struct rs_findings *f, const str
                      x->slow->slower, x->slow->low, x->slow->high);
     if (x->saving_ns != RS_TIME_NONE) {
         rs_strbuf_puts(s, "; without that the run takes ");
-        say_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
+        rs_words_interval(s, x->saving_ns, x->saving_low_ns, x->saving_high_ns);
         rs_strbuf_puts(s, " less");
         say_share(s, f, x->saving_ns);
     }
@@ -641,12 +726,15 @@ void rs_finding_say(struct rs_strbuf *s, const struct rs_findings *f, const stru
         rs_compute_say(s, m, x->compute);
     } else if (x->kind == RS_PERSISTENT) {
         say_persistent(s, f, x, m);
+    } else if (x->kind == RS_SPORADIC && x->scope == RS_SCOPE_RANK) {
+        say_recurrent(s, f, x, m);
     } else if (x->kind == RS_SPORADIC) {
         rs_strbuf_puts(s, "every step waits ");
         rs_words_ns(s, x->late_ns);
         rs_strbuf_puts(s, " for whoever is last, together ");
         rs_words_ns(s, x->saving_ns);
         say_share(s, f, x->saving_ns);
-        rs_strbuf_puts(s, "; that moves from rank to rank (`ringscope whatif --take-out sporadic`).");
+        rs_strbuf_printf(s, "; %s (`ringscope whatif --take-out sporadic`).",
+                         x->shared ? x->shared : "that moves from rank to rank");
     }
 }

@@ -1,8 +1,8 @@
 /* What a report finds: who is late persistently, beyond chance and against its equals, and what taking that out would
  * save; what is late sporadically; what happened once.
  *
- * Only persistent lateness names a rank, a host or a group of ranks, and only if the replayed run is shorter by
- * RS_FINDING_SHARE of it. Ranks that are late together are one finding: by what they share, if together they explain more
+ * Persistent lateness names a rank, a host or a group of ranks, lateness of some steps a rank that has it again and again
+ * (conclude/recurrent.h), and only if the replayed run is shorter by RS_FINDING_SHARE of it. Ranks that are late together are one finding: by what they share, if together they explain more
  * than the worst of them alone.
  *
  * Borrows the model, one-offs, links and what-if cases; owns the rest until rs_findings_free(). One thread at a time. */
@@ -35,15 +35,23 @@ struct rs_finding {
     int64_t saving_ns, saving_low_ns, saving_high_ns; /* of the replayed run; RS_TIME_NONE: unknown */
     int64_t at_ns; /* when it happened; RS_TIME_NONE: in the whole run */
     double p_value; /* NAN: does not apply */
-    char *shared; /* of a group: what its ranks have in common; NULL */
+    char *shared; /* of a group: what its ranks have in common; of sporadic lateness: when, or of whom; NULL */
     const char *
-        why; /* "launched late"; of a group: `shared`; of a one-off: what happened. NULL: unknown. Borrowed from `one_offs` */
+        why; /* "launched late"; of a group, and if sporadic: `shared`; of a one-off: what happened. NULL: unknown. Borrowed from `one_offs` */
     const char *advice; /* NULL: nothing is known that would support one */
     const struct rs_slow_link *slow; /* of a link, and the slowest of its links; else NULL. Borrowed */
     const struct rs_link_row *link;
     const struct rs_compute_row *compute; /* of a rank that is not late, but computes longer: hidden. Borrowed */
     bool named; /* a culprit in the conclusion */
 };
+
+/* The rank that takes longest between its operations, in the median step. In a pipeline without replicas that is what is
+ * known: the stage that sets the pace, by its share of the model or because it is slow. */
+struct rs_pace {
+    uint32_t rank_id; /* RS_NONE: unknown, or none by RS_PACE_SHARE */
+    int64_t own_ns, others_ns; /* per step: its own, and the median of the others */
+};
+#define RS_PACE_SHARE 0.05
 
 struct rs_findings {
     struct rs_finding *rows; /* in the order of the conclusion */
@@ -52,6 +60,8 @@ struct rs_findings {
     int64_t run_ns; /* that shares are of: from the first step that is looked at */
     uint64_t measured, operations; /* of the whatif: in windows of detail, and in all; equal without windows */
     uint32_t steps, compared; /* steps, and ranks that have equals in enough of them */
+    bool *is_compared; /* by rank_id; NULL: `compared` is 0 */
+    struct rs_pace pace; /* if no rank was compared */
     uint32_t hosts; /* hosts that were compared */
     double seen_ns; /* a delay per step that would have been found in every compared rank; NAN: none would */
 };

@@ -100,6 +100,15 @@ static bool bound_end(const struct rs_model *m, const struct rs_op_rank *r, int6
     return known && *most != RS_TIME_NONE;
 }
 
+static const struct rs_node EMPTY = {.start = RS_TIME_NONE,
+                                     .end = RS_TIME_NONE,
+                                     .launch = RS_TIME_NONE,
+                                     .pred = RS_NONE,
+                                     .head = RS_NONE,
+                                     .called_after = RS_NONE,
+                                     .awaited = RS_NONE,
+                                     .step = RS_NONE};
+
 static void add_node(struct work *w, const struct rs_node *x, uint32_t part, uint64_t class, int64_t before)
 {
     struct rs_graph *g = w->g;
@@ -121,7 +130,7 @@ static void add_node(struct work *w, const struct rs_node *x, uint32_t part, uin
 static void add_absent(struct work *w, uint32_t op, uint32_t member)
 {
     const struct rs_model *m = w->view->model;
-    struct rs_node x = {.start = RS_TIME_NONE, .end = RS_TIME_NONE, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE};
+    struct rs_node x = EMPTY;
     x.rank_id = m->members[member].rank_id;
     x.member = member;
     x.op = w->g->nops;
@@ -134,7 +143,10 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
 {
     const struct rs_model *m = w->view->model;
     uint32_t member = m->parts.member[r->part];
-    struct rs_node x = {.start = r->start, .pred = RS_NONE, .head = RS_NONE, .step = RS_NONE, .recorded = true};
+    struct rs_node x = EMPTY;
+    x.start = r->start;
+    x.launch = rs_part_launch(m, r->part);
+    x.recorded = true;
     x.rank_id = m->members[member].rank_id;
     x.member = member;
     x.op = w->g->nops;
@@ -535,6 +547,7 @@ void rs_graph_init(struct rs_graph *g, const struct rs_view *view, const struct 
         judge(&w);
     }
     rs_graph_chain(g, view->model, steps, roles);
+    rs_graph_launch(g, roles);
     free(w.parts);
     free(w.usual);
     free(w.long_tail);

@@ -8,6 +8,10 @@
  * depends on no clock alignment. A node ends `tail` after it is ready: when it has started itself, and
  * the nodes that it waits for have.
  *
+ * Where launches are known, a node starts no sooner than its program has launched it. Programs launch in their order, and take
+ * their time from one launch to the next. A program that took longer than it does when nothing ends between two launches
+ * has waited for what ended there, as far as is known.
+ *
  *   collective, send with its receive   all of them, if it ended after the last start; otherwise only its own start, and
  *                                       the root's (a broadcast) or the sender's (a receive): an eager send leaves early
  *   fan-out                             the peers of its sends and receives that started before it ended
@@ -30,6 +34,11 @@ struct rs_node {
         gap; /* start - end of `pred`; without one: since the first start of the run. Negative within the resolution */
     int64_t after; /* with a `head`: start - end of `pred`, at least */
     int64_t tail; /* end - when it was ready */
+    int64_t launch; /* by its program; RS_TIME_NONE: unknown. With it: */
+    int64_t latency; /* it starts no sooner after its launch */
+    int64_t host; /* it is launched no sooner after the launch of `called_after` */
+    int64_t resumed; /* launch - end of `awaited` */
+    int64_t host_late; /* so much of its gap is before its launch, beyond that of equals */
     uint32_t rank_id; /* row of model.ranks */
     uint32_t member; /* of the model: its rank in the communicator */
     uint32_t op; /* index into graph.ops */
@@ -37,6 +46,8 @@ struct rs_node {
     uint32_t
         head; /* its rank computes while operations run: `gap` is since the start of this node (where it is not seen, as
                       long as on other ranks); RS_NONE: after the end of `pred` */
+    uint32_t called_after; /* its program launched this node before; RS_NONE */
+    uint32_t awaited; /* its program waited until this node of its rank had ended; RS_NONE: for none */
     uint32_t class; /* what it is: function, shape of the communicator, size, direction. Numbered from 0 */
     uint32_t signature; /* what the predecessor and this node are: numbered from 0. Equals have the same ones */
     uint32_t ordinal; /* how many nodes of its signature its rank had before */
@@ -83,6 +94,14 @@ void rs_graph_free(struct rs_graph *g);
 /* The chain of each rank: which node follows upon which, and where in a step (graph_chains.c). A part of rs_graph_init(). */
 void rs_graph_chain(struct rs_graph *g, const struct rs_model *m, const struct rs_steps *steps,
                     const struct rs_roles *roles);
+
+/* The programs: launches, and what they waited for (graph_hosts.c). A part of rs_graph_init(), after the chains. */
+void rs_graph_launch(struct rs_graph *g, const struct rs_roles *roles);
+/* How far values of like nodes are apart on the same rank: what a rank always takes longer is no spread. `ranks` of the
+ * values, in runs; `scratch` has room for all. */
+int64_t rs_graph_spread(const int64_t *v, const uint32_t *ranks, uint32_t n, int64_t *scratch);
+/* Nodes of equals at the same place of a step have the same one. */
+uint64_t rs_graph_place(const struct rs_node *node, const struct rs_roles *roles);
 
 /* Rows 0 .. n by their number, of[row] < count (RS_NONE: left out): those of number k are result[(*first)[k] ..
  * (*first)[k + 1]), in the order of `order` (NULL: by row). Both to be freed. */

@@ -126,9 +126,7 @@ static int64_t since(const struct rs_graph *g, uint32_t node, uint32_t pred)
     return rs_time_minus(g->nodes[node].start, pred == RS_NONE ? g->begin : g->nodes[pred].end);
 }
 
-/* How far values of like nodes are apart on the same rank: what a rank always takes longer is no spread. `ranks` of the
- * values, in runs; `scratch` has room for all. */
-static int64_t spread(const int64_t *v, const uint32_t *ranks, uint32_t n, int64_t *scratch)
+int64_t rs_graph_spread(const int64_t *v, const uint32_t *ranks, uint32_t n, int64_t *scratch)
 {
     uint32_t from = 0;
     for (uint32_t k; from < n; from = k) {
@@ -166,7 +164,8 @@ static void choose_predecessors(struct chaining *w, struct choice *choices)
             own[i] = since(g, node, choices[node].own);
             ranks[i] = g->nodes[node].rank_id;
         }
-        if (n < LEAST_ALIKE || spread(own, ranks, n, scratch) >= spread(any, ranks, n, scratch)) continue;
+        if (n < LEAST_ALIKE || rs_graph_spread(own, ranks, n, scratch) >= rs_graph_spread(any, ranks, n, scratch))
+            continue;
         for (uint32_t i = first[k]; i < first[k + 1]; i++) choices[rows[i]].any = choices[rows[i]].own;
     }
     free(of);
@@ -244,8 +243,8 @@ static enum type type_of(const struct hidden_work *h, const uint32_t *rows, uint
     uint32_t blocked = n - seen;
     if (10 * seen < n && seen < LEAST_VISIBLE) return BLOCKED;
     if (n < LEAST_ALIKE || seen < LEAST_VISIBLE) return OPEN;
-    int64_t apart = spread(h->works, h->ranks, seen, h->scratch),
-            gaps_apart = spread(h->gaps, h->ranks, seen, h->scratch);
+    int64_t apart = rs_graph_spread(h->works, h->ranks, seen, h->scratch),
+            gaps_apart = rs_graph_spread(h->gaps, h->ranks, seen, h->scratch);
     *work = rs_median(h->works, seen);
     if (10 * blocked < n) return n >= LEAST_EVEN && 2 * apart < gaps_apart ? HIDDEN : OPEN;
     enum type otherwise = 10 * seen < n ? BLOCKED : OPEN;
@@ -263,7 +262,7 @@ static void find_heads(const struct hidden_work *h, const uint32_t *rows, uint32
     }
 }
 
-static uint64_t group_key(const struct rs_node *x, const struct rs_roles *roles)
+uint64_t rs_graph_place(const struct rs_node *x, const struct rs_roles *roles)
 {
     uint64_t place = (uint64_t)x->signature << 32 | x->position;
     return rs_mix(rs_mix(1, place), roles ? roles->of[x->rank_id] : 0);
@@ -293,7 +292,7 @@ static void find_hidden(struct chaining *w, const struct rs_roles *roles)
         bool same = x->pred != RS_NONE && comm_of(w, i) == comm_of(w, x->pred) && is_coll(w, i) && is_coll(w, x->pred);
         h.of[i] = RS_NONE;
         if (same && x->recorded && g->nodes[x->pred].recorded)
-            h.of[i] = rs_map_number(&ids, group_key(x, roles), &ngroups); /* by time of the first */
+            h.of[i] = rs_map_number(&ids, rs_graph_place(x, roles), &ngroups); /* by time of the first */
     }
     rs_map_free(&ids);
     h.types = rs_zalloc((size_t)ngroups + 1, sizeof *h.types);

@@ -5,13 +5,19 @@
 #include "base/memory.h"
 
 /* ---- the order ----
- * Starts (v < n), ends (n + node) and ready operations (2n + op), each after what it depends on (Kahn). */
+ * Starts (v < n), ends (n + node), ready operations (2n + op) and launches (2n + nops + node), each after what it depends
+ * on (Kahn). */
+
+/* Nodes by another one that they depend on: a list for each of those. */
+struct lists {
+    uint32_t *first, *next;
+};
 
 struct queue {
     const struct rs_graph *g;
     struct rs_replay *r;
     uint32_t *missing; /* by vertex: what it still depends on */
-    uint32_t *next, *successors; /* nodes by their predecessor: a list, and its first by node */
+    struct lists follows, called, awaits; /* by predecessor, by the launch before, by what their program waited for */
     uint32_t *waiting, *first; /* nodes that need a node: waiting[first[i] .. first[i + 1]) */
 };
 
@@ -20,17 +26,47 @@ static void is_done(struct queue *q, uint32_t vertex)
     if (!--q->missing[vertex]) q->r->order[q->r->norder++] = vertex;
 }
 
+static void lists_init(struct lists *l, uint32_t n)
+{
+    l->first = rs_alloc(((size_t)n + 1) * sizeof *l->first);
+    l->next = rs_alloc(((size_t)n + 1) * sizeof *l->next);
+    for (uint32_t i = 0; i < n; i++) l->first[i] = RS_NONE;
+}
+
+static void lists_free(struct lists *l)
+{
+    free(l->first);
+    free(l->next);
+}
+
+static void lists_add(struct lists *l, uint32_t of, uint32_t node)
+{
+    if (of == RS_NONE) return;
+    l->next[node] = l->first[of];
+    l->first[of] = node;
+}
+
+/* Of the nodes in a list, the start (plus 0) or launch depends on one thing less. Those in a cycle do not wait for it. */
+static void are_done(struct queue *q, const struct lists *l, uint32_t of, uint32_t plus)
+{
+    for (uint32_t i = l->first[of]; i != RS_NONE; i = l->next[i])
+        if (q->missing[plus + i]) is_done(q, plus + i);
+}
+
 static void follow(struct queue *q, uint32_t v)
 {
     const struct rs_graph *g = q->g;
-    uint32_t n = g->nnodes;
+    uint32_t n = g->nnodes, launches = 2 * n + g->nops;
     if (v < n) {
         is_done(q, 2 * n + g->nodes[v].op);
         if (!g->nodes[v].whole) is_done(q, n + v);
         for (uint32_t k = q->first[v]; k < q->first[v + 1]; k++) is_done(q, n + q->waiting[k]);
     } else if (v < 2 * n) {
-        for (uint32_t i = q->successors[v - n]; i != RS_NONE; i = q->next[i])
-            if (q->missing[i]) is_done(q, i); /* else: it was in a cycle */
+        are_done(q, &q->follows, v - n, 0);
+        are_done(q, &q->awaits, v - n, launches);
+    } else if (v >= launches) {
+        if (q->missing[v - launches]) is_done(q, v - launches);
+        are_done(q, &q->called, v - launches, launches);
     } else {
         const struct rs_graph_op *op = &g->ops[v - 2 * n];
         for (uint32_t i = op->first; i < op->first + op->n; i++)
@@ -41,17 +77,17 @@ static void follow(struct queue *q, uint32_t v)
 static void count_dependencies(struct queue *q)
 {
     const struct rs_graph *g = q->g;
-    uint32_t n = g->nnodes;
-    for (uint32_t i = 0; i < n; i++) q->successors[i] = RS_NONE;
+    uint32_t n = g->nnodes, launches = 2 * n + g->nops;
     for (uint32_t i = 0; i < n; i++) {
         const struct rs_node *x = &g->nodes[i];
-        q->missing[i] = x->pred != RS_NONE;
+        bool launched = x->launch != RS_TIME_NONE;
+        q->missing[i] = (uint32_t)(x->pred != RS_NONE) + launched;
+        q->missing[launches + i] = (uint32_t)(x->called_after != RS_NONE) + (x->awaited != RS_NONE);
         q->missing[n + i] = 1 + x->nneeds;
         q->missing[2 * n + x->op]++;
-        if (x->pred != RS_NONE) {
-            q->next[i] = q->successors[x->pred];
-            q->successors[x->pred] = i;
-        }
+        lists_add(&q->follows, x->pred, i);
+        lists_add(&q->called, x->called_after, i);
+        lists_add(&q->awaits, x->awaited, i);
         for (uint32_t k = 0; k < x->nneeds; k++) q->first[g->needs[x->needs + k] + 2]++;
     }
     for (uint32_t i = 0; i < n; i++) q->first[i + 2] += q->first[i + 1];
@@ -63,18 +99,22 @@ static void count_dependencies(struct queue *q)
 static void find_order(struct rs_replay *r, const struct rs_graph *g)
 {
     uint32_t n = g->nnodes;
-    size_t vertices = 2 * (size_t)n + g->nops;
+    size_t vertices = 3 * (size_t)n + g->nops;
     struct queue q = {.g = g,
                       .r = r,
                       .missing = rs_zalloc(vertices + 1, sizeof *q.missing),
-                      .next = rs_alloc(((size_t)n + 1) * sizeof *q.next),
-                      .successors = rs_alloc(((size_t)n + 1) * sizeof *q.successors),
                       .waiting = rs_alloc(((size_t)g->nneeds + 1) * sizeof *q.waiting),
                       .first = rs_zalloc((size_t)n + 2, sizeof *q.first)};
     r->order = rs_alloc((vertices + 1) * sizeof *r->order);
+    lists_init(&q.follows, n);
+    lists_init(&q.called, n);
+    lists_init(&q.awaits, n);
     count_dependencies(&q);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t launch = 2 * n + g->nops + i;
         if (!q.missing[i]) r->order[r->norder++] = i;
+        if (g->nodes[i].launch != RS_TIME_NONE && !q.missing[launch]) r->order[r->norder++] = launch;
+    }
     for (uint32_t at = 0, earliest = 0;;) {
         while (at < r->norder) follow(&q, r->order[at++]);
         while (earliest < n && !q.missing[earliest]) earliest++; /* operations are by time */
@@ -84,8 +124,9 @@ static void find_order(struct rs_replay *r, const struct rs_graph *g)
         r->cycles++;
     }
     free(q.missing);
-    free(q.next);
-    free(q.successors);
+    lists_free(&q.follows);
+    lists_free(&q.called);
+    lists_free(&q.awaits);
     free(q.waiting);
     free(q.first);
 }
@@ -96,6 +137,7 @@ void rs_replay_init(struct rs_replay *r, const struct rs_graph *g)
     *r = (struct rs_replay){0};
     r->starts = rs_alloc(n * sizeof *r->starts);
     r->ends = rs_alloc(n * sizeof *r->ends);
+    r->launches = rs_alloc(n * sizeof *r->launches);
     r->ready = rs_alloc(((size_t)g->nops + 1) * sizeof *r->ready);
     find_order(r, g);
 }
@@ -104,6 +146,7 @@ void rs_replay_free(struct rs_replay *r)
 {
     free(r->starts);
     free(r->ends);
+    free(r->launches);
     free(r->ready);
     free(r->order);
     *r = (struct rs_replay){0};
@@ -116,12 +159,29 @@ static int64_t less(int64_t ns, int64_t taken)
     return rest >= 0 || taken <= 0 ? rest : ns > 0 ? 0 : ns;
 }
 
+/* What is taken out of a gap is taken out of the program's time as far as that is longer than in equals. */
+static int64_t launch_of(const struct rs_replay *r, const struct rs_graph *g, uint32_t i, const int64_t *take)
+{
+    const struct rs_node *x = &g->nodes[i];
+    int64_t taken = !take || take[i] <= 0 ? 0 : take[i] < x->host_late ? take[i] : x->host_late, at = INT64_MIN;
+    if (x->called_after != RS_NONE) at = rs_time_plus(r->launches[x->called_after], less(x->host, taken));
+    if (x->awaited != RS_NONE) {
+        int64_t resumed = rs_time_plus(r->ends[x->awaited], less(x->resumed, taken));
+        if (resumed > at) at = resumed;
+    }
+    if (at != INT64_MIN) return at;
+    int64_t first = rs_time_minus(g->begin, x->latency); /* its start is not before the run's */
+    return rs_time_plus(first, less(rs_time_minus(x->launch, first), taken));
+}
+
 static int64_t start_of(const struct rs_replay *r, const struct rs_graph *g, uint32_t i, const int64_t *take)
 {
     const struct rs_node *x = &g->nodes[i];
     int64_t from = x->pred == RS_NONE ? g->begin : x->head != RS_NONE ? r->starts[x->head] : r->ends[x->pred];
     int64_t start = rs_time_plus(from, take ? less(x->gap, take[i]) : x->gap);
     int64_t least = x->head != RS_NONE ? rs_time_plus(r->ends[x->pred], x->after) : start;
+    int64_t launched = x->launch != RS_TIME_NONE ? rs_time_plus(r->launches[i], x->latency) : start;
+    if (launched > start) start = launched;
     return start > least ? start : least;
 }
 
@@ -152,6 +212,7 @@ int64_t rs_replay_run(struct rs_replay *r, const struct rs_graph *g, const int64
         for (uint32_t i = 0; i < n; i++) {
             r->starts[i] = g->nodes[i].start;
             r->ends[i] = g->nodes[i].end;
+            r->launches[i] = g->nodes[i].launch;
         }
     for (uint32_t k = 0; k < r->norder; k++) {
         uint32_t v = r->order[k];
@@ -160,6 +221,8 @@ int64_t rs_replay_run(struct rs_replay *r, const struct rs_graph *g, const int64
         } else if (v < 2 * n) {
             r->ends[v - n] = end_of(r, g, v - n, cut);
             if (r->ends[v - n] > last) last = r->ends[v - n];
+        } else if (v >= 2 * n + g->nops) {
+            r->launches[v - 2 * n - g->nops] = launch_of(r, g, v - 2 * n - g->nops, take);
         } else {
             r->ready[v - 2 * n] = last_start(r, &g->ops[v - 2 * n]);
         }

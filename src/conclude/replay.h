@@ -9,9 +9,10 @@
 #include "conclude/graph.h"
 
 struct rs_replay {
-    int64_t *starts, *ends; /* of the last replay, by node */
+    int64_t *starts, *ends, *launches; /* of the last replay, by node; launches: where they are known */
     int64_t *ready; /* by operation of the graph: its last start */
-    uint32_t *order; /* topological: v < nnodes is the start of node v, then the ends, then operations ready */
+    uint32_t *
+        order; /* topological: v < nnodes is the start of node v, then the ends, then operations ready, then launches */
     uint32_t norder;
     uint32_t cycles; /* starts that depend on themselves (clock errors): they keep their recorded time */
 };

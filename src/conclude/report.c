@@ -71,33 +71,77 @@ static bool say_unknown(struct rs_report *r)
         rs_strbuf_printf(&s, "too few to tell whether a rank is late persistently (%d steps or more can).",
                          RS_CHANCE_LEAST_STEPS);
     } else {
+        const struct rs_pace *p = &r->findings.pace;
         rs_strbuf_puts(&s, "no rank does the same work as another in enough steps: whether one is late cannot be "
                            "told.");
+        if (p->rank_id != RS_NONE) {
+            say(r, &s);
+            rs_rank_words(&s, r->view.model, p->rank_id);
+            rs_strbuf_puts(&s, " sets the pace: between operations it takes ");
+            rs_words_ns(&s, p->own_ns);
+            rs_strbuf_puts(&s, " per step, the median of the others ");
+            rs_words_ns(&s, p->others_ns);
+            rs_strbuf_puts(&s, ". If its share of the model is not larger, check that GPU and its process.");
+        }
     }
     say(r, &s);
     return true;
 }
 
-/* Nothing is wrong, and how sure that is. */
+/* "Ranks 0, 3-4 have": those of the job that are not compared with others. */
+static void alone_words(struct rs_strbuf *s, const struct rs_model *m, const bool *compared)
+{
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < m->nranks; i++) all += m->ranks[i].number >= 0 && !compared[i];
+    rs_strbuf_puts(s, all == 1 ? "Rank" : "Ranks");
+    const char *before = " ";
+    for (uint32_t i = 0, k; i < m->nranks; i = k) { /* by number */
+        for (k = i + 1;
+             k < m->nranks && !compared[i] && !compared[k] && m->ranks[k].number == m->ranks[k - 1].number + 1;)
+            k++;
+        if (compared[i] || m->ranks[i].number < 0) continue;
+        rs_strbuf_printf(s, "%s%" PRId32, before, m->ranks[i].number);
+        if (k > i + 1) rs_strbuf_printf(s, "-%" PRId32, m->ranks[k - 1].number);
+        before = ", ";
+    }
+    rs_strbuf_puts(s, all == 1 ? " has" : " have");
+}
+
+/* Nothing is wrong, and how sure that is. A delay of most of a step would be seen by anybody: then it is the noise that is
+ * worth saying. */
 static void say_nobody(struct rs_report *r)
 {
+    int64_t step = r->whatif.step_ns;
     const struct rs_findings *f = &r->findings;
     struct rs_strbuf s = {0};
     bool links = r->network.judged > 0;
     rs_strbuf_puts(&s, f->hosts ? links ? "no rank, host or link" : "no rank or host"
                        : links  ? "no rank or link"
                                 : "no rank");
-    rs_strbuf_puts(&s, " stands out: ");
+    rs_strbuf_puts(&s, " stands out");
     if (isnan(f->seen_ns)) {
-        rs_strbuf_printf(&s, "but %" PRIu32 " steps of %" PRIu32 " ranks are too few, or too noisy, to be sure.",
+        rs_strbuf_printf(&s, ", but %" PRIu32 " steps of %" PRIu32 " ranks are too few, or too noisy, to be sure.",
                          f->steps, f->compared);
+    } else if (step > 0 && f->seen_ns > (double)step / 2) {
+        rs_strbuf_puts(&s, ", but this run is too noisy to be sure: ");
+        if (f->seen_ns >= (double)step)
+            rs_strbuf_puts(&s, "even a persistent delay as long as a step (");
+        else
+            rs_strbuf_puts(&s, "a persistent delay of most of a step (");
+        rs_words_ns(&s, step);
+        rs_strbuf_printf(&s, ") may not be seen in %" PRIu32 " steps.", f->steps);
     } else {
-        rs_strbuf_puts(&s, "a persistent delay of ");
+        rs_strbuf_puts(&s, ": a persistent delay of ");
         rs_words_ns(&s, (int64_t)f->seen_ns);
         rs_strbuf_printf(&s,
                          " per step or more would have been seen (%" PRIu32
                          " ranks compared with their equals in %" PRIu32 " steps).",
                          f->compared, f->steps);
+    }
+    if (f->compared < r->view.model->nranks) {
+        rs_strbuf_putc(&s, ' ');
+        alone_words(&s, r->view.model, f->is_compared);
+        rs_strbuf_puts(&s, " no equals that do the same work, and cannot be judged.");
     }
     say(r, &s);
 }

@@ -265,12 +265,13 @@ static void find_not_compared(struct cure *c, uint32_t rank_id)
     if (all && (double)partly / all > c->partly) c->partly = (double)partly / all;
 }
 
-/* What is above the equals in single steps. c->take has the persistent part, which stays. */
-static void take_sporadic(struct cure *c)
+/* What is above the equals in single steps, of one rank or all (RS_NONE). c->take has the persistent part, which stays. */
+static void take_sporadic(struct cure *c, uint32_t only)
 {
     const struct rs_graph *g = &c->w->graph;
     for (uint32_t i = 0; i < g->nnodes; i++) {
         int64_t kept = c->take[i], x = is_counted(c->w, &g->nodes[i]) ? rs_excess_of(&c->w->excess, i, NULL) : 0;
+        if (only != RS_NONE && g->nodes[i].rank_id != only) x = 0;
         c->compared += x != RS_TIME_NONE;
         c->take[i] = x != RS_TIME_NONE && x > kept ? rs_time_minus(x, kept) : 0;
     }
@@ -575,7 +576,12 @@ static void name_case(const struct rs_whatif *w, struct rs_whatif_case *x)
     case RS_CURE_LINK: break; /* named by the list */
     case RS_CURE_HOST: rs_asprintf(&x->take_out, "host %s", rs_host_label(m, x->host)); break;
     case RS_CURE_PERSISTENT: x->take_out = rs_strdup("persistent"); break;
-    case RS_CURE_SPORADIC: x->take_out = rs_strdup("sporadic"); break;
+    case RS_CURE_SPORADIC:
+        if (x->rank_id == RS_NONE)
+            x->take_out = rs_strdup("sporadic");
+        else
+            rs_asprintf(&x->take_out, "sporadic rank %" PRId32, m->ranks[x->rank_id].number);
+        break;
     case RS_CURE_WAITS: x->take_out = rs_strdup("waits"); break;
     }
 }
@@ -585,7 +591,7 @@ static struct rs_whatif_case *new_case(struct rs_whatif *w, enum rs_cure cure, u
     RS_ROOM(w->cases, w->ncases, w->cap_cases);
     struct rs_whatif_case *x = &w->cases[w->ncases++];
     *x = (struct rs_whatif_case){.cure = cure,
-                                 .rank_id = cure == RS_CURE_RANK ? who : RS_NONE,
+                                 .rank_id = cure == RS_CURE_RANK || cure == RS_CURE_SPORADIC ? who : RS_NONE,
                                  .peer_id = RS_NONE,
                                  .host = cure == RS_CURE_HOST ? who : RS_NONE,
                                  .makespan_ns = RS_TIME_NONE,
@@ -612,7 +618,7 @@ static void solve(struct rs_whatif *w, struct rs_whatif_case *x, const bool *who
         if (all || who[r]) take_persistent(&c, r, all);
     for (uint32_t r = 0; r < m->nranks && !all; r++)
         if (who[r]) find_not_compared(&c, r);
-    if (x->cure == RS_CURE_SPORADIC) take_sporadic(&c);
+    if (x->cure == RS_CURE_SPORADIC) take_sporadic(&c, x->rank_id);
     if (x->cure == RS_CURE_WAITS) take_waits(&c);
     if (c.compared)
         replay_case(&c, x);

@@ -8,7 +8,7 @@
  *   link          what operations of its two ranks take longer after the last start than those of the same kind over
  *                 other links (same function, size and shape; one host or several), in the median
  *   persistent    what all ranks take longer in every step, where it is beyond the noise of the steps
- *   sporadic      what is above the equals in single steps, without the persistent part
+ *   sporadic      what is above the equals in single steps, without the persistent part: of one rank, or all
  *   waits         every gap becomes the mean of its equals: ranks arrive together (the bubbles of a pipeline stay)
  *
  * A case has an interval: steps are resampled, and what is taken out is replayed at the ends of its own interval; the
@@ -70,7 +70,7 @@ void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struc
                     const struct rs_roles *roles);
 void rs_whatif_free(struct rs_whatif *w);
 
-/* Adds a case: `who` is a rank's row, or a host. Valid until the next one is added. */
+/* Adds a case: `who` is a rank's row (of RS_CURE_SPORADIC: or RS_NONE), or a host. Valid until the next one is added. */
 const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cure, uint32_t who);
 /* Those of at most `most` ranks that are late in every step beyond its noise, the latest first, if that saves anything. */
 void rs_whatif_add_late(struct rs_whatif *w, uint32_t most);

@@ -12,7 +12,8 @@
 
 struct rs_term {
     const char *name; /* as in the format */
-    const char *kind; /* "event", "state", "category", "field", "column", "value", "word", "kernel" */
+    const char *
+        kind; /* "event", "state", "category", "field", "column", "value", "word", "kernel", "heading", "verdict", "reason" */
     const char *text; /* what it is, its unit, and pitfalls */
 };
 
@@ -28,6 +29,6 @@ struct rs_term_table {
  * NCCL's states may be omitted ("SendGpuWait" for "ProxyStepSendGPUWait"). */
 bool rs_term_is(const struct rs_term *term, const char *typed);
 
-extern const struct rs_term_table rs_terms_nccl, rs_terms_json, rs_terms_export, rs_terms_words;
+extern const struct rs_term_table rs_terms_nccl, rs_terms_json, rs_terms_export, rs_terms_words, rs_terms_headings;
 
 #endif

@@ -100,6 +100,13 @@ static const struct rs_term terms[] = {
      "How many channels (blocks of the kernel, each with its own ring or tree) an operation uses; as many KernelCh "
      "events are "
      "expected."},
+    {"parentObj", "field",
+     "Handle of the parent event in a start callback, as the profiler returned it when the parent started; NULL: "
+     "none."},
+    {"eActivationMask", "field",
+     "Bits of the event types that a profiler wants (ncclProfileColl = 2, ...): NCCL starts no other events. "
+     "Recordings "
+     "have it, as it was in effect."},
     {"algo", "field", "Algorithm of a collective: RING, TREE, NVLS, NVLS_TREE, PAT, COLLNET_DIRECT, COLLNET_CHAIN."},
     {"proto", "field",
      "Protocol of a collective: LL (low latency, half the bandwidth), LL128, SIMPLE (full bandwidth, large messages)."},

@@ -72,6 +72,65 @@ static const struct rs_term terms[] = {
     {"flag", "word", "On the timeline: when a communicator was created or destroyed."},
     {"bundle", "word", "The timeline as bytes for its page: what `view` writes into a file and `serve` serves."},
     {"step", "word", "A repetition of a training loop; or one chunk on its way through the network (ProxyStep)."},
+    {"as seen", "word", "As a rank saw it, from its own start to its own end: waiting for late ranks is included."},
+    {"recorder's share", "word",
+     "What recording cost a process: callbacks times the measured cost of one, and the CPU time of the recorder's "
+     "thread, "
+     "over the time that it recorded."},
+    /* of `hang` */
+    {"NONE", "verdict", "Nothing hangs."},
+    {"UNKNOWN", "verdict", "These files cannot show whether something hangs; the conclusion says why."},
+    {"RANK_DEAD", "verdict", "A process died: its signs of life ended before those of the ranks that wait for it."},
+    {"NOT_JOINED", "verdict",
+     "Ranks wait in an operation that others did not call, or did not launch, and those are in no other operation: "
+     "look at "
+     "what their programs do."},
+    {"MISMATCH", "verdict",
+     "All ranks called the operation, with different counts, types or roots, or another function in its place."},
+    {"STREAM_BLOCKED", "verdict",
+     "The kernel was launched and never started: something before it on its stream does not end."},
+    {"STALLED_STEP", "verdict", "All kernels run and no data moves; the step that the others wait for is reported."},
+    {"DEADLOCK", "verdict",
+     "Ranks entered operations of several communicators in different orders; the rarer order is named."},
+    {"OUTSIDE_NCCL", "verdict", "All operations are complete, and no process has called NCCL for long."},
+    {"not called", "reason", "A rank of a pending operation that was recorded, and has not called it."},
+    {"called, not launched", "reason", "A rank called the operation, and its kernel was not launched."},
+    {"launched, not started", "reason", "The kernel was launched and has not started, which would have been seen."},
+    {"entered", "reason", "The operation was enqueued on the rank; nothing later was recorded."},
+    {"running", "reason", "The kernel of the rank has started, and not ended: it waits for others, or for data."},
+    {"ended", "reason", "The operation ended on this rank."},
+    {"dead", "reason", "The process of the rank has died."},
+    {"no recording", "reason", "Nothing is known of this rank: no recording of it is among the inputs."},
+    /* why a rank is late */
+    {"launched late", "reason",
+     "Its kernels were launched later than those of ranks in time: look at the program on the host (data loading, "
+     "Python)."},
+    {"queued behind compute", "reason",
+     "Its kernels were launched in time and started late: its GPU was busy with earlier work (clocks, thermals, more "
+     "work)."},
+    {"held by an earlier collective", "reason",
+     "Most of its lateness is inherited from an operation on another communicator."},
+    {"unknown", "reason",
+     "Launches are not recorded, are replays of a CUDA graph, or the clock error is too large to compare them."},
+    {"slower kernels", "reason",
+     "Its kernels take longer than the same ones on equal ranks: clocks, thermals, another program on the GPU."},
+    {"more kernels", "reason", "The rank runs more kernels than its equals: its share of the work is larger."},
+    /* of pipelines */
+    {"pipelined", "verdict", "A pipeline whose period is about its longest stage: score 0.9 or more."},
+    {"partly", "verdict", "A pipeline whose stages overlap in part: score between 0.1 and 0.9."},
+    {"serialised", "verdict", "A pipeline whose stages run one after the other: score 0.1 or less."},
+    /* kinds of the critical path */
+    {"compute", "reason", "On the critical path: a kernel that does not communicate."},
+    {"copy", "reason", "On the critical path: a memory copy or set."},
+    {"transfer", "reason", "On the critical path: in an operation after its last rank started."},
+    {"operation", "reason", "On the critical path: in an operation whose ranks cannot be compared."},
+    {"wait", "reason", "On the critical path: waiting in an operation for a rank that is filtered out."},
+    {"unsure", "reason", "On the critical path: in or after an operation whose end is only bounded."},
+    {"launch", "reason",
+     "On the critical path: the GPU is idle from the call that launched the next work to its start."},
+    {"host", "reason", "On the critical path: the GPU is idle, and the next work is not launched: what the host did."},
+    {"outside", "reason", "On the critical path: not in a NCCL operation; kernels, copies or host, unknown which."},
+    {"gap", "reason", "On the critical path: nothing is known to have run."},
 };
 
 const struct rs_term_table rs_terms_words = {"words", "words of ringscope's reports", NULL, terms,

@@ -256,6 +256,17 @@ static int format_of(const char *path, char *head, uint64_t *hash, bool *unread,
     return -1;
 }
 
+bool rs_formats_is_trace(const char *path)
+{
+    char *head = rs_alloc(RS_FORMAT_HEAD);
+    uint64_t hash;
+    bool unread, known;
+    struct rs_err why;
+    int format = format_of(path, head, &hash, &unread, &known, &why);
+    free(head);
+    return format >= 0;
+}
+
 /* `left_out`: why the first file of a folder was left out, if it was recognised. */
 static enum rs_status nothing_left(const struct rs_inputs *in, const struct rs_err *left_out, struct rs_err *err)
 {
@@ -263,7 +274,7 @@ static enum rs_status nothing_left(const struct rs_inputs *in, const struct rs_e
     if (left_out->code != RS_OK) return rs_fail(err, RS_BAD_INPUT, "%s", left_out->msg);
     return rs_fail(err, RS_BAD_INPUT, "no recording (*.rsc) and no trace that ringscope knows among %zu file%s%s",
                    in->nleft_out, in->nleft_out == 1 ? "" : "s",
-                   in->nfolders ? " (folders in a folder are not searched: name them)" : "");
+                   in->nfolders ? " (folders further inside are not searched: name them)" : "");
 }
 
 enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err)

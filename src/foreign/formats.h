@@ -71,6 +71,9 @@ enum { RS_SQLITE_ID = 0x52534350 }; /* "RSCP": application_id of the databases t
  * was only found in a folder is counted and left out. Fails when then nothing at all is left to read. */
 enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err);
 
+/* Whether a file is of a format that is read, by its first bytes. */
+bool rs_formats_is_trace(const char *path);
+
 /* Reads all others into the model, format by format. */
 enum rs_status rs_formats_fill(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                                struct rs_err *err);

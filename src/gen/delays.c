@@ -3,7 +3,7 @@
 
 #include "gen/step.h"
 
-enum { KEY_BURST = 0x400, KEY_SPORADIC = 0x500 };
+enum { KEY_BURST = 0x400, KEY_SPORADIC = 0x500, KEY_LAUNCHING };
 
 const char *const rs_gen_shape_names[RS_GEN_SHAPES] = {"gauss", "folded", "tails", "slices", "bursts", "host"};
 
@@ -43,21 +43,26 @@ static double vary(struct rs_gen_job *j, int rank, uint32_t n, const struct rs_g
     return v->us * rs_gen_normal(&shared);
 }
 
-void rs_gen_compute(struct rs_gen_job *j, int rank, double part)
+void rs_gen_compute(struct rs_gen_job *j, int rank, double part_of_step)
 {
     const struct rs_gen_config *c = j->cfg;
     struct rs_gen_rank *r = &j->ranks[rank];
     uint32_t n = r->drawn[RS_GEN_FOR_COMPUTE];
     struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_COMPUTE);
     double spread = 1 + c->spread * rs_gen_normal(&rng);
-    double us = c->compute_us * part * r->pace * (spread > 0.5 ? spread : 0.5);
+    double us = c->compute_us * part_of_step * r->pace * (spread > 0.5 ? spread : 0.5);
     for (int i = 0; i < c->nnoise; i++) us += vary(j, rank, n, &c->noise[i], &rng);
     if (us > 0) r->compute += (int64_t)(us * 1e3);
+    if (c->host_part > 0) { /* whatever the GPU takes: a slow GPU does not slow its program down */
+        struct rs_gen_rng host = {rs_gen_hash(r->noise, KEY_LAUNCHING, n)};
+        double part = c->host_part * (1 + c->spread * rs_gen_normal(&host));
+        j->procs[r->process].cpu += (int64_t)(c->compute_us * part_of_step * (part > 0 ? part : 0) * 1e3);
+    }
 }
 
-void rs_gen_compute_all(struct rs_gen_job *j, double part)
+void rs_gen_compute_all(struct rs_gen_job *j, double part_of_step)
 {
-    for (int r = 0; r < j->cfg->ranks; r++) rs_gen_compute(j, r, part);
+    for (int r = 0; r < j->cfg->ranks; r++) rs_gen_compute(j, r, part_of_step);
 }
 
 /* ---- pauses ---- */

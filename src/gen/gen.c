@@ -59,9 +59,9 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
         return rs_fail(err, RS_BAD_INPUT, "buckets, layers and micro-batches must be 1 to 1000000");
     if (c->bytes < 64 || c->bytes > (int64_t)1 << 40)
         return rs_fail(err, RS_BAD_INPUT, "the size of a bucket must be 64 bytes to 1 TiB");
-    const double numbers[] = {c->compute_us, c->clock_offset_ms, c->drift_ppm, c->wander_ppm,
-                              c->jitter_us,  c->bias_us,         c->tails,     c->drop,
-                              c->spread,     c->run_noise,       c->rank_noise};
+    const double numbers[] = {c->compute_us, c->clock_offset_ms, c->drift_ppm,  c->wander_ppm,
+                              c->jitter_us,  c->bias_us,         c->tails,      c->drop,
+                              c->spread,     c->run_noise,       c->rank_noise, c->host_part};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i] >= 0 && numbers[i] <= 1e9))
             return rs_fail(err, RS_BAD_INPUT, "times and spreads must be 0 to 1e9");

@@ -128,6 +128,7 @@ struct rs_gen_config {
     int64_t bytes; /* of the largest bucket */
     double compute_us; /* of a step */
     bool overlap; /* reductions run beside the compute that follows */
+    double host_part; /* how long a program takes to launch its compute, as part of it; from about 1 on its GPU waits */
     bool no_world, replays_unreported;
     uint64_t seed;
     /* compute */

@@ -28,7 +28,7 @@ void rs_gen_step_begin(struct rs_gen_job *job);
 /* The main stream of every rank waits for the others. */
 void rs_gen_join_streams(struct rs_gen_job *job);
 /* A rank, or all, compute this part of their step before their next operation: with the noise of the config. */
-void rs_gen_compute(struct rs_gen_job *job, int rank, double part);
-void rs_gen_compute_all(struct rs_gen_job *job, double part);
+void rs_gen_compute(struct rs_gen_job *job, int rank, double part_of_step);
+void rs_gen_compute_all(struct rs_gen_job *job, double part_of_step);
 
 #endif

@@ -86,6 +86,7 @@ static void gen_truth_options(struct rs_json *j, const struct rs_gen_config *c)
     rs_json_key_str(j, "schedule", rs_gen_schedule_names[c->schedule]);
     rs_json_key_number_or_null(j, "eager", c->eager);
     rs_json_key_bool(j, "overlap", c->overlap);
+    rs_json_key_double(j, "host_part", c->host_part);
     rs_json_key_double(j, "spread", c->spread);
     rs_json_key_double(j, "run_noise", c->run_noise);
     rs_json_key_double(j, "rank_noise", c->rank_noise);

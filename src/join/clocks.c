@@ -360,11 +360,8 @@ static void drop_stale(struct rs_model *m, const struct clocks *c)
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t gpu = m->members[p->member[i]].gpu;
         if (gpu == RS_NONE || p->start_source[i] != RS_FROM_KERNEL || p->start[i] == RS_TIME_NONE) continue;
-        if (p->captured[i] || (p->flags[i] & (RS_PART_CAPTURED | RS_PART_STALE))) continue;
-        int64_t launched = p->flags[i] & RS_PART_LAUNCH_END ? RS_TIME_NONE : p->launched[i];
-        /* Before v5 there is no API call, and the Coll or P2p whose parent is the plan is reported after the launch. */
-        bool called = p->group[i] != p->launch[i];
-        int64_t launch = launched == RS_TIME_NONE && called ? p->enqueued[i] : launched;
+        if (p->flags[i] & RS_PART_STALE) continue;
+        int64_t launch = rs_part_launch(m, i);
         double low, high;
         if (launch == RS_TIME_NONE || !rs_attach_at(&c->attach[gpu], p->start[i], &low, &high)) continue;
         int64_t d = rs_time_minus(rs_time_minus(launch, p->start[i]), c->attach[gpu].d0);

@@ -73,6 +73,16 @@ static uint32_t domain_of(const struct rs_model *m, uint32_t part, uint8_t sourc
     return source == RS_FROM_KERNEL ? m->members[member].gpu : rs_member_host_domain(m, member);
 }
 
+int64_t rs_part_launch(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_parts *p = &m->parts;
+    if (p->captured[part] || (p->flags[part] & RS_PART_CAPTURED)) return RS_TIME_NONE;
+    int64_t launched = p->flags[part] & RS_PART_LAUNCH_END ? RS_TIME_NONE : p->launched[part];
+    /* Before v5 there is no API call, and the Coll or P2p whose parent is the plan is reported after the launch. */
+    bool called = p->group[part] != p->launch[part];
+    return launched == RS_TIME_NONE && called ? p->enqueued[part] : launched;
+}
+
 uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part)
 {
     return domain_of(m, part, m->parts.start_source[part], RS_PART_LENT_START);

@@ -141,6 +141,9 @@ void rs_parts_drop_group(struct rs_parts *t);
 void rs_ops_free(struct rs_ops *t);
 
 /* The clock of a part's start, or end; RS_NONE: unknown. */
+/* When it was launched, or at least not before (host's clock): its launch, else its call. RS_TIME_NONE: unknown; captured ones
+ * are launched again with their graph. */
+int64_t rs_part_launch(const struct rs_model *m, uint32_t part);
 uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part);
 uint32_t rs_part_end_domain(const struct rs_model *m, uint32_t part);
 /* An operation's first start, else its first API call. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/moment.h"
+#include "picture/conclusion.h"
 #include "picture/legend.h"
 #include "picture/words.h"
 
@@ -167,7 +168,7 @@ static void footer(struct rs_layout *l, const struct rs_picture_rows *r, bool as
 void rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows, const struct rs_picture_options *o,
                      unsigned relations)
 {
-    *l = (struct rs_layout){0};
+    *l = (struct rs_layout){.sentences = o->sentences, .nsentences = o->nsentences};
     rs_words_fit(o->title ? o->title : "", 150, l->title, sizeof(l->title));
     if (rows->take.fold)
         folded_headings(l, rows, o->ascii);
@@ -244,7 +245,8 @@ void rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows, const str
     place_rows(l, rows);
     l->legend_y = l->plot.y + l->plot.h + 12;
     place_legend(l);
-    l->height = ceil(l->footer_y + LINE);
+    l->conclusion_y = l->footer_y + LINE;
+    l->height = ceil(l->conclusion_y + rs_conclusion_height(o, l->width));
 }
 
 void rs_layout_free(struct rs_layout *l)

@@ -53,7 +53,9 @@ struct rs_layout {
     uint32_t nheadings, cap_headings;
     struct rs_layout_legend *legend;
     uint32_t nlegend, cap_legend;
-    double legend_y, footer_y;
+    double legend_y, footer_y, conclusion_y;
+    const char *const *sentences; /* of the conclusion: the caller's of the picture */
+    uint32_t nsentences;
     char title[200];
     char footer[400]; /* clocks, what was omitted */
 };

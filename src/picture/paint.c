@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "picture/conclusion.h"
 #include "picture/legend.h"
 #include "picture/words.h"
 
@@ -598,6 +599,7 @@ static void paint(struct brush *b, const struct rs_relations *relations)
         brush_row(b, &b->rows->rows[i], i & 1 ? b->theme->row : b->theme->background);
     brush_relations(b, relations);
     brush_frame(b);
+    rs_conclusion_paint(b->canvas, b->layout, b->theme);
 }
 
 void rs_paint(struct rs_canvas *c, const struct rs_layout *l, const struct rs_picture_rows *rows,

@@ -18,6 +18,8 @@ enum { RS_PICTURE_WIDEST = 10000 };
 struct rs_picture_options {
     enum rs_picture_format format;
     const char *title;
+    const char *const *sentences; /* the conclusion, drawn below; the caller's */
+    uint32_t nsentences;
     unsigned width; /* pixels, or columns of text, RS_PICTURE_WIDEST at most; 0: the default */
     bool dark;
     bool fold; /* one row per GPU; else one per lane */

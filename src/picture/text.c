@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "picture/conclusion.h"
 #include "picture/palette.h"
 #include "picture/words.h"
 
@@ -301,6 +302,17 @@ static void put_footer(struct page *p)
     put_line(p, line);
 }
 
+/* Wrapped, with an empty line before it. */
+static void put_conclusion(struct page *p)
+{
+    char line[4096];
+    for (uint32_t i = 0; i < p->layout->nsentences; i++) {
+        if (i == 0) rs_strbuf_putc(&p->out, '\n');
+        for (const char *at = p->layout->sentences[i]; rs_conclusion_line(&at, p->width, line, sizeof line);)
+            put_line(p, line);
+    }
+}
+
 static void put_all(struct page *p)
 {
     put_line(p, p->layout->title);
@@ -313,6 +325,7 @@ static void put_all(struct page *p)
     }
     put_legend(p);
     put_footer(p);
+    put_conclusion(p);
 }
 
 enum rs_status rs_text_draw(const struct rs_picture_rows *rows, const struct rs_picture_options *o, FILE *out,

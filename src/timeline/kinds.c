@@ -251,19 +251,24 @@ static void add_func(struct rs_kinds *k, const char *func)
     };
 }
 
-void rs_kinds_make(struct rs_kinds *k, const struct rs_model *m)
+static void make_fixed(struct rs_kinds *k)
 {
-    bool *seen = rs_zalloc(m->strings.n + 1, sizeof *seen);
     memcpy(k->rows, fixed, sizeof fixed);
     k->n = RS_BAR_FIXED_KINDS;
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         k->rows[sentences[i].kind].explain = sentence(&rs_terms_nccl, sentences[i].type, sentences[i].name);
     k->rows[RS_BAR_BLANK].explain = sentence(&rs_terms_words, "word", "not recorded");
+}
+
+void rs_kinds_make(struct rs_kinds *k, const struct rs_model *m)
+{
+    bool *seen = rs_zalloc(m->strings.n + 1, sizeof *seen);
+    if (!k->n) make_fixed(k);
     for (uint32_t i = 0; i < m->parts.n && k->n < RS_BAR_KINDS; i++) {
         uint16_t func = rs_bar_func(m, i);
         if (!func || func >= m->strings.n || seen[func]) continue;
         seen[func] = true;
-        add_func(k, rs_model_text(m, func));
+        if (rs_kind_of_func(k, m, func) == RS_BAR_OTHER) add_func(k, rs_model_text(m, func));
     }
     free(seen);
 }

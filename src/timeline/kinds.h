@@ -144,6 +144,7 @@ static inline const struct rs_event_arg *rs_bar_arg(const struct rs_bar_kind *ki
     return &rs_event_args[kind->args[i]];
 }
 
+/* The functions of a model are added to those of another one that are there already. */
 void rs_kinds_make(struct rs_kinds *k, const struct rs_model *m);
 /* The kind of an operation's bar by the model's text of its function; those beyond RS_BAR_FUNCS share "other". */
 uint8_t rs_kind_of_func(const struct rs_kinds *k, const struct rs_model *m, uint16_t func);

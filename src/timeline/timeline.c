@@ -125,7 +125,15 @@ void rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_input
                       const struct rs_timeline_options *options)
 {
     *t = (struct rs_timeline){.model = m, .inputs = in, .options = *options};
+    if (options->beside) rs_timeline_lend(options->beside, t);
     make(t);
+}
+
+void rs_timeline_lend(struct rs_timeline *from, struct rs_timeline *to)
+{
+    to->texts = from->texts;
+    to->kinds = from->kinds;
+    from->texts = (struct rs_texts){0};
 }
 
 /* Notes what was dropped, once, after the last process. */

@@ -42,6 +42,7 @@ struct rs_timeline_options {
     uint32_t piece; /* minimum number of events of a piece; 0: default */
     bool to_bound; /* for tools that draw no fade: bars reach to the upper bound of an unknown end */
     bool begins; /* operations that begin in the span of time, as in all other commands; else all that intersect it */
+    struct rs_timeline *beside; /* lends its texts and kinds: for two runs in one bundle. NULL: none */
 };
 
 struct rs_timeline {
@@ -71,6 +72,9 @@ struct rs_timeline {
 
 void rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
                       const struct rs_timeline_options *options);
+/* Timelines of one bundle have one table of texts and one of kinds, which is with the one that is being drawn: from
+ * `from` to `to`, of which one was made beside the other. */
+void rs_timeline_lend(struct rs_timeline *from, struct rs_timeline *to);
 /* The bars of the i-th process of t->procs, in pieces, so that memory does not grow with the process. Bars that depend
  * on each other are in one piece; lanes continue from one to the next; the last has `last` set. There is one piece if
  * `whole` is set, and if a process cannot be cut (timeline/pieces.h). Called for each process in order. *bars: the

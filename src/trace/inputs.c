@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "trace/callbacks.h"
 
 /* ---- opening ---- */
@@ -90,40 +91,121 @@ static void add_file(struct rs_inputs *in, struct paths *to, const char *path, b
         add_other(in, path, named);
 }
 
+/* ---- folders ---- */
+
+struct expanding {
+    struct rs_inputs *in;
+    struct paths *to; /* recordings */
+    rs_is_trace_fn *is_trace; /* NULL: folders in folders are not searched */
+};
+
+/* The files of one folder, without those in folders below: how many. */
+static size_t add_files(struct expanding *e, const char *path, const struct rs_dir *dir)
+{
+    size_t before = e->to->n + e->in->nothers + e->in->nunreadable;
+    for (size_t i = 0; i < dir->count; i++) {
+        char *file;
+        rs_asprintf(&file, "%s/%s", path, dir->names[i]);
+        add_file(e->in, e->to, file, false);
+        free(file);
+    }
+    return e->to->n + e->in->nothers + e->in->nunreadable - before;
+}
+
+/* The name that traces in different folders have, behind the first `from` of the others; NULL: each has its own. Ranks of
+ * one job have different names, while each of several jobs has a rank 0. */
+static const char *same_name(const struct expanding *e, size_t from)
+{
+    const char *found = NULL;
+    struct rs_texts names = {0};
+    for (size_t i = from; i < e->in->nothers && !found; i++) {
+        const char *path = e->in->others[i].path, *name = strrchr(path, '/') + 1;
+        uint32_t id, before = names.n;
+        rs_texts_id(&names, name, strlen(name), &id);
+        if (names.n == before && e->is_trace(path)) found = name;
+    }
+    rs_texts_free(&names);
+    return found;
+}
+
+static void drop_others(struct rs_inputs *in, size_t from)
+{
+    while (in->nothers > from) free(in->others[--in->nothers].path);
+}
+
+static bool has_trace(const struct expanding *e, size_t recordings, size_t others)
+{
+    if (e->to->n > recordings) return true;
+    for (size_t i = others; i < e->in->nothers; i++)
+        if (e->is_trace(e->in->others[i].path)) return true;
+    return false;
+}
+
+static void add_folder(struct expanding *e, const char *path, unsigned depth);
+
+/* The folders in a folder that has nothing to read itself. Links are not followed. */
+static void add_folders(struct expanding *e, const char *path, const struct rs_dir *dir, unsigned depth)
+{
+    for (size_t i = 0; i < dir->count; i++) {
+        struct stat st;
+        char *folder;
+        if (dir->names[i][0] == '.') continue;
+        rs_asprintf(&folder, "%s/%s", path, dir->names[i]);
+        if (!lstat(folder, &st) && S_ISDIR(st.st_mode)) add_folder(e, folder, depth);
+        free(folder);
+    }
+}
+
+static void add_folder(struct expanding *e, const char *path, unsigned depth)
+{
+    struct rs_inputs *in = e->in;
+    struct rs_dir dir = {0};
+    struct rs_err why;
+    if (rs_dir_list(&dir, path, NULL, &why) != RS_OK) {
+        rs_inputs_unreadable(in, path, why.msg);
+        return;
+    }
+    size_t recordings = e->to->n, others = in->nothers, folders = in->nfolders, found = add_files(e, path, &dir);
+    if (in->nfolders > folders && e->is_trace && depth < RS_INPUTS_DEPTH && !has_trace(e, recordings, others)) {
+        drop_others(in, others); /* a README, a script */
+        in->nfolders = folders;
+        add_folders(e, path, &dir, depth + 1);
+        const char *twice = depth ? NULL : same_name(e, others);
+        if (twice) {
+            rs_fail(&why, RS_BAD_INPUT,
+                    "%s: several of the folders in it have a file %s, as those of different jobs do: name one", path,
+                    twice);
+            drop_others(in, others);
+            rs_inputs_unreadable(in, path, why.msg);
+        }
+        found = e->to->n - recordings + in->nothers - others + (twice != NULL);
+        if (found && !depth && !in->deep) in->deep = rs_strdup(path);
+    } else if (depth && found) {
+        in->ndeep++;
+    }
+    if (!found && !depth) {
+        rs_fail(&why, RS_BAD_INPUT,
+                dir.count ? "%s: no recording (*.rsc) and no trace in this folder and the folders in it"
+                          : "%s: no recording (*.rsc) in this folder, nor anything else",
+                path);
+        rs_inputs_unreadable(in, path, why.msg);
+    }
+    rs_dir_free(&dir);
+}
+
 /* A file, or the files in a folder. */
-static void expand(struct rs_inputs *in, struct paths *to, const char *path)
+static void expand(struct expanding *e, const char *path)
 {
     struct stat st;
     struct rs_err why;
     if (stat(path, &st)) {
         rs_fail_errno(&why, "%s", path);
-        rs_inputs_unreadable(in, path, why.msg);
-        return;
+        rs_inputs_unreadable(e->in, path, why.msg);
+    } else if (S_ISDIR(st.st_mode)) {
+        add_folder(e, path, 0);
+    } else {
+        add_file(e->in, e->to, path, true);
     }
-    if (!S_ISDIR(st.st_mode)) {
-        add_file(in, to, path, true);
-        return;
-    }
-    struct rs_dir dir = {0};
-    size_t before = to->n + in->nothers + in->nunreadable;
-    if (rs_dir_list(&dir, path, NULL, &why) != RS_OK) {
-        rs_inputs_unreadable(in, path, why.msg);
-        return;
-    }
-    for (size_t i = 0; i < dir.count; i++) {
-        char *file;
-        rs_asprintf(&file, "%s/%s", path, dir.names[i]);
-        add_file(in, to, file, false);
-        free(file);
-    }
-    if (to->n + in->nothers + in->nunreadable == before) {
-        rs_fail(&why, RS_BAD_INPUT,
-                dir.count ? "%s: no files in this folder; folders inside it are not searched: name them (%s/*)"
-                          : "%s: no recording (*.rsc) in this folder, nor anything else",
-                path, path);
-        rs_inputs_unreadable(in, path, why.msg);
-    }
-    rs_dir_free(&dir);
 }
 
 static void open_one(struct rs_inputs *in, const char *path)
@@ -283,10 +365,16 @@ static void find_runs(struct rs_inputs *in)
 enum rs_status rs_inputs_open(struct rs_inputs *in, char *const *paths, size_t npaths,
                               void (*progress)(size_t done, size_t all), struct rs_err *err)
 {
+    return rs_inputs_open_deep(in, paths, npaths, NULL, progress, err);
+}
+
+enum rs_status rs_inputs_open_deep(struct rs_inputs *in, char *const *paths, size_t npaths, rs_is_trace_fn *is_trace,
+                                   void (*progress)(size_t done, size_t all), struct rs_err *err)
+{
     *in = (struct rs_inputs){0};
     struct paths files = {0};
     enum rs_status status = RS_OK;
-    for (size_t i = 0; i < npaths; i++) expand(in, &files, paths[i]);
+    for (size_t i = 0; i < npaths; i++) expand(&(struct expanding){in, &files, is_trace}, paths[i]);
     if (files.n) in->sources = rs_zalloc(files.n, sizeof *in->sources);
     for (size_t i = 0; i < files.n; i++) {
         open_one(in, files.names[i]);
@@ -317,6 +405,7 @@ void rs_inputs_close(struct rs_inputs *in)
     free(in->others);
     free(in->sources);
     free(in->unreadable);
+    free(in->deep);
     *in = (struct rs_inputs){0};
 }
 

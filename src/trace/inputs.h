@@ -1,6 +1,7 @@
 /* The inputs of a command: files and folders -> recordings, sorted into runs.
  *
- * A folder means the files in it (not in folders below). Files that are not recordings are kept by name in `others`. A
+ * A folder means the files in it. One that has no recording and no trace in it, but folders, means those in these, down to
+ * RS_INPUTS_DEPTH of them (nodeA/, nodeB/): only rs_inputs_open_deep() looks there. Files that are not recordings are kept by name in `others`. A
  * run is a set of processes that share communicators (a process whose communicators are unknown belongs to those that
  * ran on its host at the same time); a folder may contain several (restarts). Runs are numbered from 0 by the time of
  * their first process. An input that cannot be read is kept with the reason; the others are still used. Owns everything
@@ -44,7 +45,9 @@ struct rs_inputs {
     struct rs_other *others; /* in the order of the command line; those of a folder by name */
     size_t nothers;
     size_t nleft_out; /* files in folders of unknown format */
-    size_t nfolders; /* folders in folders: not searched */
+    size_t nfolders; /* folders in folders that were not searched */
+    char *deep; /* the first folder whose folders were read instead, and how many of them had files; NULL: none */
+    size_t ndeep;
     size_t nruns;
 };
 
@@ -54,6 +57,12 @@ enum { RS_RUN_NEWEST = -1, RS_RUN_ALL = -2 };
  * done and in all. */
 enum rs_status rs_inputs_open(struct rs_inputs *inputs, char *const *paths, size_t npaths,
                               void (*progress)(size_t done, size_t all), struct rs_err *err);
+/* Searches folders in folders, too, where a folder has no recording and no file for which `is_trace` is true. */
+enum { RS_INPUTS_DEPTH = 3 };
+typedef bool rs_is_trace_fn(const char *path);
+enum rs_status rs_inputs_open_deep(struct rs_inputs *inputs, char *const *paths, size_t npaths,
+                                   rs_is_trace_fn *is_trace, void (*progress)(size_t done, size_t all),
+                                   struct rs_err *err);
 void rs_inputs_close(struct rs_inputs *inputs);
 
 /* Notes a file that cannot be read; `why` begins with its path. */

@@ -1,7 +1,8 @@
-/* How often reports of generated runs are right: conclusions DIR clean|late|idle|link FROM COUNT [CASE]
+/* How often reports of generated runs are right: conclusions DIR clean|late|sometimes|idle FROM COUNT [CASE]
  *
  *   clean  nothing is wrong: whether anyone is named, by workload and by shape of noise
  *   late   8 ranks, one of them late by 100 or 300 us per step: whether that rank is named, and others
+ *   sometimes  the same, late by 2 ms in three of ten steps
  *   idle   a pipeline in which one rank is late by less than the others wait anyway: nobody is named
  *
  * Run i has the seed FROM + i. Runs are written into DIR, read, joined and reported in this process. Prints one line for
@@ -89,8 +90,8 @@ static void read_run(struct rs_model *m, char *dir)
     rs_inputs_close(&in);
 }
 
-/* `late`: the rank that is late; -1: none. */
-static struct seen report(struct rs_gen_config *c, int late)
+/* `late`: the rank that is late, and how; -1: none. */
+static struct seen report_of(struct rs_gen_config *c, int late, enum rs_finding_kind kind)
 {
     struct rs_gen_result result;
     struct rs_err err;
@@ -109,7 +110,7 @@ static struct seen report(struct rs_gen_config *c, int late)
     for (uint32_t i = 0; i < r.findings.n; i++) {
         const struct rs_finding *f = &r.findings.rows[i];
         if (!f->named) continue;
-        bool right = f->scope == RS_SCOPE_RANK && f->kind == RS_PERSISTENT && m.ranks[f->rank_id].number == late;
+        bool right = f->scope == RS_SCOPE_RANK && f->kind == kind && m.ranks[f->rank_id].number == late;
         seen.right |= right;
         seen.others |= !right;
     }
@@ -119,6 +120,11 @@ static struct seen report(struct rs_gen_config *c, int late)
     snprintf(command, sizeof command, "rm -rf '%s'", c->dir);
     if (system(command)) exit(1);
     return seen;
+}
+
+static struct seen report(struct rs_gen_config *c, int late)
+{
+    return report_of(c, late, RS_PERSISTENT);
 }
 
 /* ---- counting ---- */
@@ -206,6 +212,27 @@ static void late(const char *dir, uint64_t from, uint64_t n, const char *only)
         }
 }
 
+/* Late by 2 ms in a part of the steps only. */
+static void sometimes(const char *dir, uint64_t from, uint64_t n)
+{
+    static const enum rs_gen_workload workloads[] = {RS_GEN_DDP, RS_GEN_TPDP};
+    struct count missed = {0}, others = {0};
+    for (uint64_t i = from; i < from + n; i++) {
+        struct rs_gen_config c;
+        begin(&c, dir, i);
+        c.workload = workloads[i % 2];
+        c.nsporadic = 1;
+        c.sporadic[0] = (struct rs_gen_sporadic){(int)(rs_mix(7, i) % 8), 0.3, 2000};
+        struct seen s = report_of(&c, c.sporadic[0].rank, RS_SPORADIC);
+        if (!s.right || s.others) print_wrong(&c, "default", &s);
+        add(&missed, !s.right);
+        add(&others, s.others);
+        free(s.said);
+    }
+    print_count("sometimes 2 ms: missed", &missed);
+    print_count("sometimes 2 ms: others", &others);
+}
+
 static void idle(const char *dir, uint64_t from, uint64_t n)
 {
     struct count named = {0};
@@ -226,7 +253,7 @@ static void idle(const char *dir, uint64_t from, uint64_t n)
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "usage: conclusions DIR clean|late|idle FROM COUNT [WORKLOAD|NOISE]\n");
+        fprintf(stderr, "usage: conclusions DIR clean|late|sometimes|idle FROM COUNT [WORKLOAD|NOISE]\n");
         return 2;
     }
     char dir[4096];
@@ -234,6 +261,7 @@ int main(int argc, char **argv)
     uint64_t from = strtoull(argv[3], NULL, 10), n = strtoull(argv[4], NULL, 10);
     if (!strcmp(argv[2], "clean")) clean(dir, from, n, argc > 5 ? argv[5] : NULL);
     if (!strcmp(argv[2], "late")) late(dir, from, n, argc > 5 ? argv[5] : NULL);
+    if (!strcmp(argv[2], "sometimes")) sometimes(dir, from, n);
     if (!strcmp(argv[2], "idle")) idle(dir, from, n);
     return 0;
 }

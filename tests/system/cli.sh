@@ -64,11 +64,11 @@ for command in $commands; do
     has "$err" "ringscope $command: unknown option --no-such-option"
     same "$out" ""
 done
-# Lists that the program has, where they are written once more: man pages, README.
+# Lists that the program has, where they are written once more: man pages, docs/README.md.
 "$root/tools/man.sh" --check "$RINGSCOPE" >man.diff 2>&1 || fail "$(cat man.diff)"
 for command in $commands; do
     [ -e "$root/docs/man/ringscope-$command.1.scd" ] || fail "$command has no man page"
-    grep -q "[\`]${command}[\` ]" "$root/README.md" || fail "$command is not in README.md"
+    grep -q "^  $command  *[a-z]" "$root/docs/README.md" || fail "$command is not in docs/README.md (make docs)"
 done
 set -- "$root"/docs/man/ringscope-*.1.scd
 same "$#" "$(echo "$commands" | wc -l)"
@@ -153,7 +153,7 @@ true <gone &
 exec 9>gone
 wait $!
 "$RINGSCOPE" --help >&9 2>err
-same "$?" 1
+same "$?" 0 # which had enough
 exec 9>&-
 same "$(cat err)" ""
 

@@ -23,6 +23,7 @@ rates clean $((28 * seeds)) >"$TMP/clean" &
 clean=$!
 rates late $((4 * seeds)) >"$TMP/late" || bad=1
 rates idle $((4 * seeds)) >"$TMP/idle" || bad=1
+rates sometimes $((4 * seeds)) >"$TMP/sometimes" || bad=1
 wait "$clean" || { echo "clean runs: failed"; bad=1; }
 most clean named clean 0.02 2
 for workload in ddp tpdp; do
@@ -32,11 +33,13 @@ for workload in ddp tpdp; do
     most "$workload 300 us" others late 0.01 100
 done
 most "pipeline 300 us" named idle 0.01 100
+most "sometimes 2 ms" missed sometimes 0.05 100
+most "sometimes 2 ms" others sometimes 0.01 100
 # Each workload by itself, where there are enough runs to say it.
 while read -r workload upper; do
     awk -v u="$upper" 'BEGIN { exit !(u <= 5) }' || { echo "clean $workload: at most $upper %"; bad=1; }
 done < <(awk -v s="$seeds" 's >= 40 && /^(ddp|tpdp|pipeline|alltoall|graph|mix|tpppdp) / { print $1, $(NF - 1) }' "$TMP/clean")
-cat "$TMP/clean" "$TMP/late" "$TMP/idle" >"${SUMMARY:-/dev/null}"
+cat "$TMP/clean" "$TMP/late" "$TMP/idle" "$TMP/sometimes" >"${SUMMARY:-/dev/null}"
 
 # ---- real jobs ----
 report() { "$RINGSCOPE" report --json "$@" 2>/dev/null; }
@@ -56,10 +59,23 @@ for each in "$data/h200-ddp" "$data/h200-tp2pp2dp2/kineto" "$data/h200-mix"; do
     is "clean: ${each##*data/}" "$(report "$each" | jq -c "$named")" '[]'
 done
 
+# ---- one rank of a host explains nearly all of it ----
+"$RINGSCOPE" gen -n 8 --hosts 4 --steps 30 --slow 2:2000 --slow 3:200 --no-truth -o "$TMP/one" >/dev/null || bad=1
+is "a rank, not its host" "$(report "$TMP/one" | jq -c '[.findings[] | select(.named or .scope == "host") | [.scope, .named]]')" \
+    '[["rank",true],["host",false]]'
+
+# ---- who cannot be compared ----
+"$RINGSCOPE" gen -w pipeline -n 8 --steps 20 --slow 5:2000 --no-truth -o "$TMP/pipeline" >/dev/null || bad=1
+is "stages without equals" "$(report "$TMP/pipeline" | jq -r '.conclusion[0]')" \
+    "No rank does the same work as another in enough steps: whether one is late cannot be told."
+is "the pace of a pipeline" "$(report "$TMP/pipeline" | jq -r '.conclusion[1] | test("^Rank 5 .* sets the pace: between operations it takes 4.0 ms per step, the median of the others 2.0 ms.")')" true
+"$RINGSCOPE" gen -w pipeline -n 8 --steps 20 --no-truth -o "$TMP/even" >/dev/null || bad=1
+is "even stages" "$(report "$TMP/even" | jq '[.conclusion[] | select(test("pace"))] | length')" 0
+
 # ---- a rank that died leads; at most five sentences; the same ones everywhere ----
 "$RINGSCOPE" gen --hang dead@12 --steps 30 --slow 2:500 -o "$TMP/dead" >/dev/null || bad=1
 is "a dead rank leads" "$(report "$TMP/dead" | jq -r '.conclusion[0] | test("^The process of rank 4 .*ended without closing.*`ringscope hang`")')" true
 is "at most five" "$(report "$TMP/dead" | jq '.conclusion | length <= 5')" true
-is "text and JSON" "$("$RINGSCOPE" report "$data/h200-tp2dp2" 2>/dev/null | tail -n "$(jq '.conclusion | length' "$TMP/tp2dp2")")" "$(jq -r '.conclusion[]' "$TMP/tp2dp2")"
+is "text and JSON" "$("$RINGSCOPE" report "$data/h200-tp2dp2" 2>/dev/null | head -n "$(jq ".conclusion | length" "$TMP/tp2dp2")")" "$(jq -r ".conclusion[]" "$TMP/tp2dp2")"
 is "a case of whatif for each" "$(jq '[.findings[] | select(.named).name] - [.whatif.cases[].take_out]' "$TMP/tp2dp2" | jq -c .)" '[]'
 exit $bad

@@ -136,7 +136,7 @@ done
 # ---- nothing passes: a whole output without operations, and a word about it ----
 for f in "${formats[@]}"; do
     name=${f% *}
-    status 0 "$RINGSCOPE" export --format "$name" --func Nothing run -o "empty.$name"
+    status 0 "$RINGSCOPE" export --format "$name" --from 0s --to 1ns run -o "empty.$name"
     saying "none passes the filters"
 done
 is "csv of nothing" "$(wc -l <empty.csv)" 1

@@ -99,7 +99,7 @@ done
         "$RINGSCOPE" export --format csv --table $table "$data/sim-threads" | head -n 1 | tr -d '\r' | tr ',' '\n'
     done
     if "$RINGSCOPE" --version | grep -q 'otf2 *on' && command -v otf2-print >/dev/null; then
-        "$RINGSCOPE" export --format otf2 "$work/lossy" -o "$work/otf2"
+        "$RINGSCOPE" export --format otf2 "$work/lossy" -o "$work/otf2" >/dev/null
         otf2-print -I "$work/otf2/traces.otf2" | sed -n 's/^Property name *//p'
     fi
 } | sort -u | comm -23 - "$work/known" >"$work/unknown"

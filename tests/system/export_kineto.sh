@@ -63,7 +63,7 @@ cp in/kineto_rank1.json.gz b/t.json.gz
 is "same names" "$(cd same && find . -type f | sort | tr '\n' ' ')" "./a/x/t.json.gz ./b/t.json.gz "
 gzip -dc same/b/t.json.gz | without | cmp - <(gzip -dc b/t.json.gz) || bad=1
 # Nothing to add: the trace as it came, and a word.
-"$RINGSCOPE" export --kineto $one --func Nothing in/kineto_rank0.json.gz -o none.json 2>err
+"$RINGSCOPE" export --kineto $one --from 0s --to 1ns in/kineto_rank0.json.gz -o none.json 2>err
 gzip -dc $one | cmp - none.json || bad=1
 grep -q 'nothing was added' err || { echo "nothing was added, and nothing said: $(cat err)"; bad=1; }
 "$RINGSCOPE" export --kineto "$data/h200-overlay/rec/vm.462.rsc" in -o k.json 2>err && bad=1

@@ -77,7 +77,8 @@ is "no hang" "$("$RINGSCOPE" hang --json cut1 | jq -r .verdict)" NONE
 # Filters that nobody would read: the text is cut, and not what is said.
 many=()
 for i in $(seq 60); do many+=(--comm "$(printf 'n%.0s' $(seq 2000))$i"); done
-"$RINGSCOPE" export --format rsc g1 --func AllReduce "${many[@]}" -o long 2>/dev/null || { echo "long filters"; bad=1; }
+many+=(--comm "$("$RINGSCOPE" comms --json g1 | jq -rs '.[0].comm')")
+"$RINGSCOPE" export --format rsc g1 --to 8ms "${many[@]}" -o long 2>/dev/null || { echo "long filters"; bad=1; }
 is "a cut by long filters" "$("$RINGSCOPE" info --json long | jq -c '[.cut > 0, (.inputs[0].cut_by | length)]')" "[true,4095]"
 
 # A job that hangs: the cut before it does not, the one with its end does, as the whole.

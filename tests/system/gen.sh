@@ -83,6 +83,7 @@ for fault in "--slow 5:0" "--slow-factor 5:1" "--slow-host 1:0" "--slow-cpu 2:0"
 done
 unchanged "--late 3@2"
 unchanged "--slow 5:0" -w tpdp --overlap --noise gauss:20 --noise host:20
+unchanged "--slow 5:0" -w ddp --host-part 1
 unchanged "--slow 5:0" -w tpppdp --schedule 1f1b
 unchanged "--slow 5:0" -w pipeline --stages 4 --schedule interleaved
 for w in ddp alltoall; do

@@ -46,7 +46,7 @@ is "mean as seen" "$(jq '[.by_func[] | select(.time_ns.mean == null or ((.time_n
 is "root only where there is one" "$(jq -c '[.by_func[] | select(.root != null)]' "$TMP/report")" '[]'
 # Filters.
 is "one function" "$("$RINGSCOPE" report --table nccl-tests --func ReduceScatter "$run" | grep '^# Collective' | cut -d' ' -f3)" reduce_scatter_perf
-is "nothing left" "$("$RINGSCOPE" report --table nccl-tests --func Broadcast "$run" | tail -1)" "# no operations to report"
+is "nothing left" "$("$RINGSCOPE" report --table nccl-tests --from 0s --to 1ns "$run" | tail -1)" "# no operations to report"
 # By communicator: each of the four of two ranks has its own heading.
 is "by communicator" "$("$RINGSCOPE" report --table nccl-tests --by comm --func ReduceScatter "$run" | grep -c '^# Collective: reduce_scatter_perf nranks 2 (ReduceScatter on 0x')" \
     "$("$RINGSCOPE" report --json --by comm --func ReduceScatter "$run" | jq '[.by_func[].comm] | unique | length')"

@@ -156,6 +156,7 @@ row view dark "$mix -o x.svg" "$mix -o x.svg --dark"
 row view light "$mix -o x.svg --dark" "$mix -o x.svg --dark --light"
 row view ascii "$mix" "$mix --ascii"
 row view all-gpus "$wide" "$wide --all-gpus"
+row view no-conclusion "$mix" "$mix --no-conclusion"
 
 if on libevent; then
     row serve port "$mix --port 0" "$mix --port 70000"
@@ -201,7 +202,7 @@ row gen output "-o rec" "--output other"
 row gen force "-o there" "-o there --force"
 for option in "workload tpdp" "ranks 3" "hosts 1" "devices-per-process 2" "steps 3" "callbacks 300k" "buckets 2" "bytes 1Mi" \
     "compute 100" "channels 3" "net-steps 2" "as example" "events ops" "detail 1ms:20h" "api 6" "seed 7" "clock-offset 3" "drift 3" "wander 3" \
-    "spread 0.2" "noise gauss:90" "rank-noise 0.1" "run-noise 0.1" "jitter 40" "bias 40" "tails 0.5" "slow 1:900" "slow-factor 1:1.5" "slow-host 1:900" "slow-cpu 1:900" "slow-link 0-1:9" "mismatch 1@3" "late-credit 2:900" "overlap" "sporadic 1:0.5:900" "warm-up 2:900" "pause 1@3:900" "profiler all@3:900" "checkpoint all@5:900" \
+    "spread 0.2" "host-part 1.5" "noise gauss:90" "rank-noise 0.1" "run-noise 0.1" "jitter 40" "bias 40" "tails 0.5" "slow 1:900" "slow-factor 1:1.5" "slow-host 1:900" "slow-cpu 1:900" "slow-link 0-1:9" "mismatch 1@3" "late-credit 2:900" "overlap" "sporadic 1:0.5:900" "warm-up 2:900" "pause 1@3:900" "profiler all@3:900" "checkpoint all@5:900" \
     "drop 0.1" "late 1@3" "ring 1:20000" "no-recording 1" "hang stalled-net:3@10" "truth-times" "no-truth"; do
     row gen "${option% *}" "$g" "$g --$option"
 done

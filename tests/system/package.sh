@@ -49,6 +49,9 @@ cd "$TMP" || exit 1
 tar -xf "packages/ringscope-9.8.7-linux-$(uname -m).tar.gz"
 mkdir "any place"
 mv "ringscope-9.8.7-linux-$(uname -m)" "any place/rs"
+for completion in bash-completion/completions/ringscope zsh/site-functions/_ringscope fish/vendor_completions.d/ringscope.fish; do
+    [ -s "any place/rs/share/$completion" ] || fail "no $completion"
+done
 list="any place/rs/share/doc/ringscope/ringscope.spdx.json"
 inside=$(jq -r '.packages[].name | ascii_upcase' "$list")
 for part in ${parts/PAGE/PREACT} XXHASH; do
@@ -56,6 +59,15 @@ for part in ${parts/PAGE/PREACT} XXHASH; do
     [ -n "$(find "any place/rs/share/doc/ringscope/licenses" -iname "$part" -size +0)" ] || fail "no licence of $part"
 done
 same "$(jq '.relationships | length' "$list")" "$(jq '.packages | length' "$list")" "relationships"
+# complete SHARE: all man pages and the completions.
+pages=$(find "$OLDPWD/docs/man" -name "*.scd" | wc -l)
+complete() {
+    same "$(find "$1/man" -type f | wc -l)" "$pages" "man pages in $1"
+    for each in bash-completion/completions/ringscope zsh/site-functions/_ringscope fish/vendor_completions.d/ringscope.fish; do
+        [ -s "$1/$each" ] || fail "no $each in $1"
+    done
+}
+complete "any place/rs/share"
 # recorded TOOL PLUGIN: the program finds the plugin, records with it, and reads all of it.
 recorded() {
     rm -rf rec
@@ -74,12 +86,13 @@ if command -v dpkg-deb >/dev/null; then
     dpkg-deb -x "$deb" debian
     cmp "debian/usr/bin/ringscope" "any place/rs/bin/ringscope" || fail "the program of the .deb"
     (cd debian && dpkg-deb -e "../$deb" ../control && md5sum --quiet -c ../control/md5sums) || fail "md5sums of the .deb"
-    [ -s debian/usr/share/man/man1/ringscope.1.gz ] || fail "the .deb has no man page"
+    complete debian/usr/share
 fi
 
 if python3 -m pip --version >/dev/null 2>&1; then
     python3 -m pip install -q --no-index --no-deps --no-warn-script-location --prefix "$TMP/env" packages/*.whl >pip.out 2>&1 || fail "$(cat pip.out)"
     tool=$(find "$TMP/env" -path '*/bin/ringscope') # Debian's Python adds "local"
+    complete "${tool%/bin/ringscope}/share"
     recorded "$tool" "${tool%/bin/ringscope}/lib/libnccl-profiler-ringscope.so"
 fi
 [ $fails = 0 ]

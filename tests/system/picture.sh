@@ -36,6 +36,18 @@ for input in ncclsee nvprof/nvprof-ddp2.txt; do
     [ ! -e "$work/x.svg" ] || fail "$input: left a file"
 done
 
+# The conclusion of the report is below, in the same words, whatever the lines; unless one does without.
+"$RINGSCOPE" report --json "$data/kineto" 2>/dev/null | jq -r '.conclusion | join(" ")' >"$work/said"
+[ "$(wc -w <"$work/said")" -gt 20 ] || fail "the report concludes nothing"
+view "$data/kineto" --text --width 80 | sed '1,/^$/d' | tr '\n' ' ' | sed 's/ $//' >"$work/text"
+diff "$work/said" <(cat "$work/text"; echo) || fail "text and report conclude differently"
+view "$data/kineto" -o "$work/said.svg"
+grep -o '<text [^>]*>[^<]*</text>' "$work/said.svg" | sed 's/<[^>]*>//g; s/&apos;/'"'"'/g; s/&#39;/'"'"'/g; s/&amp;/\&/g' | tr '\n' ' ' >"$work/text"
+grep -qF "$(cat "$work/said")" "$work/text" || fail "picture and report conclude differently: $(tail -c 700 "$work/text")"
+view "$data/kineto" --no-conclusion -o "$work/bare.svg"
+grep -q 'later than its equals' "$work/bare.svg" && fail "--no-conclusion: it is there"
+[ "$(view "$data/kineto" --no-conclusion --text | grep -c '^$')" -eq 0 ] || fail "--no-conclusion: an empty line"
+
 # A picture says what it shows: the ranks, the clocks, who made it; operations are joined by lines.
 view "$data/h200-mix" -o "$work/mix.svg"
 for words in '>rank 0' '>rank 3' 'clock error up to ' '>ringscope ' 'same operation' 'send to receive' '>AllReduce</text>'; do

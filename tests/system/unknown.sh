@@ -63,7 +63,7 @@ says "at: an end before which it was" 'ended at least' ops --at "$(after 0.2)" "
 last=$(rs ops --json hung | jq -s 'map(select(.missing != [])) | map(.ranks[].start_ns // empty) | max')
 is "at: a hang" "$(at $((last + 2000000000)) hung)" '[0,"waiting"] [1,"nothing in NCCL"] [2,"waiting"] [3,"waiting"] '
 is "at: behind the recordings" "$(at $((last + 100000000000)) hung)" '[0,"unknown"] [1,"unknown"] [2,"unknown"] [3,"unknown"] '
-is "at: with a filter" "$(rs ops --at 1ms --func Broadcast --json late | jq -r .doing | sort -u | head -n 1)" "nothing that passes the filters"
+is "at: with a filter" "$(rs ops --at 1ms --from 0s --to 1ns --json late | jq -r .doing | sort -u | head -n 1)" "nothing that passes the filters"
 
 # ---- ops: a call is no start; a split below the clock error is none; who was last of those that came is not the last ----
 is "ops: marked as calls" "$(rs ops "$one" | grep -c '^ *called [0-9.]*s ')" "$(rs ops --json "$one" | jq -s 'map(select(.start_ns == null)) | length')"

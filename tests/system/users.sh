@@ -17,7 +17,7 @@ has() { # WHAT TEXT PATTERN
 hasnt() { # WHAT TEXT PATTERN
     ! grep -q -- "$3" <<<"$2" || { echo "$1: \"$3\" in: $2"; bad=1; }
 }
-head_of() { "$RINGSCOPE" report "$@" 2>/dev/null | head -n 1; }
+head_of() { "$RINGSCOPE" report "$@" 2>/dev/null | sed -n "/^$/ { n; p; q; }"; } # below the conclusion
 
 # Notes: nine files with the same to say are one line; info has a line for each.
 for i in 1 2 3 4 5 6 7 8 9; do zcat "$data/inspector/vm-pid1194.log.gz" | sed "s/\"pid\": *1194/\"pid\": 50$i/" > "$dir/n.$i.log"; done
@@ -68,7 +68,58 @@ has "clocks" "$("$RINGSCOPE" clocks "$data/flight/ddp4" 2>/dev/null)" 'clocks ca
 is "export's status" $? 1
 is "export's output" "$(wc -c < "$dir/out")" 0
 has "export" "$(cat "$dir/err")" 'jsonl contains the callbacks of recordings'
-is "a folder of folders" "$("$RINGSCOPE" hang "$data/flight/hang-real" 2>&1 | grep -c 'folders inside it are not searched')" 1
+is "folders of several jobs" "$("$RINGSCOPE" hang "$data/flight/hang-real" 2>&1 | grep -c 'several of the folders in it have a file nccl_trace_rank_0')" 1
+has "dumps" "$("$RINGSCOPE" report "$data/flight/hang-real/size" 2>&1 >/dev/null)" '`ringscope hang` says why'
+hasnt "traces" "$("$RINGSCOPE" report "$data/kineto" 2>&1 >/dev/null)" '`ringscope hang`'
+
+# A folder with folders in it: all of one run are read, of several the newest.
+"$RINGSCOPE" gen -n 8 --hosts 2 --steps 4 -o "$dir/gen" >/dev/null
+mkdir -p "$dir/job/nodeA" "$dir/job/nodeB"
+for f in "$dir"/gen/*.rsc; do case $f in *node00.*) cp "$f" "$dir/job/nodeA" ;; *) cp "$f" "$dir/job/nodeB" ;; esac; done
+is "both have some" "$(find "$dir/job" -name '*.rsc' -printf '%h\n' | sort | uniq -c | awk '{ print $1 }' | paste -sd,)" 4,4
+printf '# Notes\n\n```\n#       size         count      type   redop    root     time   algbw   busbw #wrong\n```\n' >"$dir/job/README.md"
+is "folders in a folder" "$("$RINGSCOPE" ops --json "$dir/job" 2>"$dir/err" | sort | md5sum)" "$("$RINGSCOPE" ops --json "$dir/gen" 2>/dev/null | sort | md5sum)"
+has "said" "$(cat "$dir/err")" "job: reading the 2 folders in it (8 recordings, 0 files of other tools)"
+mkdir "$dir/docs" && cp "$dir/job/README.md" "$dir/docs/"
+said=$("$RINGSCOPE" report "$dir/docs" 2>&1)
+is "a document is no table" $? 1
+has "a document is no table" "$said" 'no trace that ringscope knows'
+
+# A reader that had enough is no failure; what was found keeps its status.
+"$RINGSCOPE" ops --json "$dir/gen" 2>"$dir/err" | head -n 1 >/dev/null
+is "ops --json | head" "${PIPESTATUS[0]} $(cat "$dir/err")" "0 "
+for word in version -v -V --version; do
+    is "$word" "$("$RINGSCOPE" $word | head -n 1 | cut -d ' ' -f 1)" ringscope
+done
+
+# A column that another table has is not offered as the correction of itself.
+said=$("$RINGSCOPE" sql "$dir/gen" "SELECT name FROM events" 2>&1)
+if ! grep -q 'built without\|no `ringscope sql`' <<<"$said"; then
+    hasnt "sql" "$said" "did you mean 'name'?"
+    has "sql" "$said" "'name' is a column of communicators"
+    has "sql" "$("$RINGSCOPE" sql "$dir/gen" "SELECT strt_ns FROM operations" 2>&1)" "did you mean 'start_ns'?"
+fi
+
+# What export wrote, counted as ops does.
+count=$("$RINGSCOPE" ops "$dir/gen" 2>/dev/null | sed -n 's/^\([0-9,]* operations\).*/\1/p')
+"$RINGSCOPE" export --format csv "$dir/gen" -o "$dir/out.csv" >"$dir/said" 2>/dev/null
+has "export" "$(cat "$dir/said")" "out.csv: csv, [0-9.]* KiB, $count of 8 ranks$"
+is "export to a pipe" "$("$RINGSCOPE" export --format csv "$dir/gen" 2>&1 >/dev/null)" ""
+
+# Filters that match nothing say what there is, in every command.
+for c in report hang overlap critical ops clocks "export -o $dir/none.db" "view -o $dir/none.html"; do
+    for each in "--func AllRduce:did you mean AllReduce? Functions here: " "--comm xyz:Communicators here: " "--rank 99:Ranks here: 0-7$" \
+        "--from 1h:The run is from 0.000000s to .* UTC"; do
+        # shellcheck disable=SC2086
+        said=$("$RINGSCOPE" $c ${each%%:*} "$dir/gen" 2>&1)
+        is "$c ${each%%:*}" $? 1
+        has "$c ${each%%:*}" "$said" "${each#*:}"
+    done
+done
+is "nothing is written" "$(ls "$dir" | grep -c none)" 0
+said=$("$RINGSCOPE" ops --func AllReduce --func Nothing "$dir/gen" 2>&1 >/dev/null)
+is "one of two matches" $? 0
+has "one of two matches" "$said" '--func Nothing matches nothing'
 is "a wait for nobody" "$("$RINGSCOPE" ops "$data/nsys" 2>/dev/null | awk 'NR == 2 { print $11 }')" '?'
 
 # Names: of files with control characters, and of kernels that fill a screen.

@@ -35,6 +35,14 @@ is "one after another" "$(jq '[.traceEvents[] | select(.ph == "X")] | group_by([
     | map(.[0].ts + .[0].dur <= .[1].ts + 0.001) | all) | all' "$TMP/trace.json")" true
 is "no second time" "$("$RINGSCOPE" whatif --take-out 'rank 3' -o "$TMP/trace.json" "$run" 2>&1 >/dev/null | grep -c force)" 1
 
+# The page: both runs, which viewer/test/runs.test.ts compares with the trace; without the page built in, that is said.
+if "$RINGSCOPE" whatif --take-out 'rank 3' -o "$TMP/page.html" "$run" >"$TMP/text" 2>"$TMP/err"; then
+    is "a page" "$(grep -c 'id="ringscope-data"' "$TMP/page.html")" 1
+    is "the table is printed, too" "$(grep -c '^rank 3 ' "$TMP/text")" 1
+else
+    is "no page" "$(grep -c 'without the page' "$TMP/err")" 1
+fi
+
 for wrong in 'rank 99' 'rank x' 'host nowhere' 'link 1-1' 'link 1' 'ranks 1-2'; do
     whatif --take-out "$wrong" "$run" >/dev/null
     is "status of $wrong" $? 1

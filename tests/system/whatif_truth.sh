@@ -46,6 +46,11 @@ for seed in $(seq "$first" $((first + ${SEEDS:-1} - 1))); do
             plant wide "rank $who" "--slow $who:$us" -w tpdp --overlap $small
         }
     done
+    # Programs take longer to launch their compute than it takes: what a GPU loses is partly hidden.
+    for fault in slow slow-cpu; do
+        # shellcheck disable=SC2086
+        plant rank "rank $who" "--$fault $who:1000" -w ddp --host-part 1.3 --bytes 64Ki $small
+    done
     plant wide "link 2-6" "--slow-link 2-6:3" -w tpdp -n 16 --hosts 4 --steps 30 --seed "$seed"
 done
 

@@ -223,12 +223,28 @@ static void test_nothing(void **state)
     rs_chance_free(&c);
 }
 
+/* Late in 32 of 40 steps of two units, but in four runs: not 32 independent ones, of which chance explains 1 in 10,000. */
+static void test_correlated(void **state)
+{
+    (void)state;
+    enum { STEPS_HERE = 40 };
+    for (uint32_t s = 0; s < STEPS_HERE; s++) {
+        bool first = s % 20 < 16;
+        late[s] = first ? 50000 : 0;
+        late[STEPS_HERE + s] = first ? 0 : 50000;
+    }
+    struct rs_chance c = judge(2, 1, STEPS_HERE);
+    assert_true(c.correlated > 1);
+    assert_true(c.rows[0].p > 0.005);
+    rs_chance_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_few_steps), cmocka_unit_test(test_two),     cmocka_unit_test(test_exact),
         cmocka_unit_test(test_nobody),    cmocka_unit_test(test_spread),  cmocka_unit_test(test_planted),
-        cmocka_unit_test(test_seen),      cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_seen),      cmocka_unit_test(test_nothing), cmocka_unit_test(test_correlated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

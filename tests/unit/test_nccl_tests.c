@@ -220,6 +220,9 @@ static void test_none(void **state)
     assert_false(rs_nccl_tests_is("x", "size,count,type,time,busbw\n", 27));
     assert_false(rs_nccl_tests_is("x", "{\"version\":3,\"args\":[\"python\"]}", 31));
     assert_true(rs_nccl_tests_is("x", HEADING, strlen(HEADING)));
+    assert_false(rs_nccl_tests_is("README.md", HEADING, strlen(HEADING))); /* shows one */
+    static const char fenced[] = "# How fast\n```\n" HEADING "```\n";
+    assert_false(rs_nccl_tests_is("notes.txt", fenced, strlen(fenced)));
     assert_string_equal(rs_nccl_tests_type("Unknown"), "uint8");
     assert_string_equal(rs_nccl_tests_program("Reduce"), "reduce_perf");
     assert_null(rs_nccl_tests_program("Send"));

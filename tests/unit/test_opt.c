@@ -244,9 +244,9 @@ static void test_table(void **state)
 {
     (void)state;
     struct rs_table t = {0};
-    rs_table_column(&t, RS_LEFT, "host");
-    rs_table_column(&t, RS_RIGHT, "events");
-    rs_table_column(&t, RS_LEFT, "end");
+    rs_table_column(&t, RS_LEFT, RS_H_HOST);
+    rs_table_column(&t, RS_RIGHT, RS_H_CALLS);
+    rs_table_column(&t, RS_LEFT, RS_H_ENDED);
     rs_table_cell(&t, "n%d", 1);
     rs_table_cell(&t, "%s", rs_text_count(1234567).s);
     rs_table_cell(&t, "killed");
@@ -262,7 +262,7 @@ static void test_table(void **state)
     assert_non_null(file);
     rs_table_print(&t, "  ", file);
     fclose(file);
-    assert_string_equal(text, "  host         events  end\n"
+    assert_string_equal(text, "  host          calls  ended\n"
                               "  n1        1,234,567  killed\n"
                               "  kn\xc3\xb6tchen          0  ok\n"
                               "  n2                5\n");

@@ -2,6 +2,7 @@
 #include "pictured.h"
 
 #include "base/file.h"
+#include "picture/conclusion.h"
 #include "picture/palette.h"
 #include "picture/ruler.h"
 #include "picture/words.h"
@@ -34,6 +35,30 @@ static void test_clean(void **state)
                 "?gpj", 4); /* turns the direction */
     check_clean("gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f", 4);
     check_clean("\xe6\x97\xa5", "\xe6\x97\xa5", 2); /* wide */
+}
+
+/* The lines of a text, between bars. */
+static void check_wrapped(const char *text, unsigned columns, const char *wanted)
+{
+    char out[200] = "", line[64];
+    while (rs_conclusion_line(&text, columns, line, sizeof(line))) {
+        strcat(out, line);
+        strcat(out, "|");
+    }
+    assert_string_equal(out, wanted);
+}
+
+static void test_wrapped(void **state)
+{
+    (void)state;
+    check_wrapped("", 10, "");
+    check_wrapped("one two three", 7, "one two|three|");
+    check_wrapped("one two three", 6, "one|two|three|");
+    check_wrapped("one two three", 13, "one two three|");
+    check_wrapped("one two  three", 12, "one two|three|"); /* spaces at a break are none of a line */
+    check_wrapped("a abcdefghij b", 6, "a|abcd..|b|"); /* longer than a line */
+    check_wrapped("gr\xc3\xbc\xc3\x9f dich", 9, "gr\xc3\xbc\xc3\x9f dich|"); /* characters, not bytes */
+    check_wrapped("a\033b c", 5, "a?b c|");
 }
 
 static void test_clean_cuts_between_characters(void **state)
@@ -218,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clean),
+        cmocka_unit_test(test_wrapped),
         cmocka_unit_test(test_clean_cuts_between_characters),
         cmocka_unit_test(test_fit),
         cmocka_unit_test(test_units),

@@ -21,7 +21,7 @@ static int forget(void **state)
 }
 
 /* Replayed unchanged, each time is the recorded one. */
-static void make_graph(void)
+static void make_graph_with_launches(void)
 {
     look(&view);
     rs_graph_init(&graph, &view, NULL, NULL);
@@ -31,6 +31,12 @@ static void make_graph(void)
         assert_int_equal(replay.starts[i], graph.nodes[i].start);
         assert_int_equal(replay.ends[i], graph.nodes[i].end);
     }
+}
+
+static void make_graph(void)
+{
+    for (uint32_t i = 0; i < model.parts.n; i++) model.parts.launched[i] = model.parts.enqueued[i] = RS_TIME_NONE;
+    make_graph_with_launches();
 }
 
 /* The node of a rank in the n-th operation that was added. */
@@ -523,6 +529,116 @@ static void test_absent(void **state)
     assert_int_equal(saved(), 5 * MS);
 }
 
+/* Two ranks, steps of three all-reduces of 1 ms. GPU 1 computes 7 ms before the first of each step (GPU 0: 1 ms) and both 1 ms before
+ * the others. Both programs wait for the end of a step, and then take 2 ms to each launch: while rank 0 waits for rank 1, its
+ * program is ahead. Without the 6 ms of rank 1, a step would still take 2 + 2 + 2 ms to launch, and 1 ms for the last all-reduce. */
+static void test_launches(void **state)
+{
+    (void)state;
+    enum { STEPS = 12, STEP = 12 };
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2), ops[3 * STEPS];
+    static const char *const funcs[] = {"AllReduce", "AllGather", "ReduceScatter"};
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < 3; k++) {
+            int64_t from = i * STEP * MS, start = from + (7 + 2 * k) * MS;
+            int64_t starts[] = {k ? start : from + 2 * MS + 5 * US, start};
+            uint32_t op = ops[3 * i + k] = add_coll(world, funcs[k], 1 << 20, starts, 1 * MS);
+            for (uint32_t r = 0; r < 2; r++)
+                model.parts.launched[model.order[model.ops.part[op] + r]] = from + 2 * (k + 1) * MS;
+        }
+    make_graph_with_launches();
+    const struct rs_node *x = &graph.nodes[node(0, ops[4])], *first = &graph.nodes[node(0, ops[3])];
+    assert_int_equal(x->launch, 16 * MS);
+    assert_int_equal(x->called_after, node(0, ops[3]));
+    assert_int_equal(x->host, 2 * MS);
+    assert_int_equal(x->awaited, RS_NONE); /* nothing ended since 14 */
+    assert_int_equal(first->awaited, node(0, ops[2])); /* which ended at 12 */
+    assert_int_equal(first->resumed, 2 * MS);
+    assert_int_equal(first->latency, 5 * US);
+    assert_int_equal(graph.nodes[node(1, ops[3])].latency, 10 * US); /* it started 5 ms after its launch */
+    assert_int_equal(graph.nodes[node(1, ops[3])].host_late, 0); /* its GPU is late, not its program */
+    for (int i = 0; i < STEPS; i++) take[node(1, ops[3 * i])] = 6 * MS;
+    assert_int_equal(saved(), STEPS * 5 * MS - STEPS * 10 * US);
+    assert_int_equal(replay.starts[node(0, ops[2])], 6 * MS + 10 * US);
+    assert_int_equal(replay.launches[node(0, ops[3])], 9 * MS + 10 * US);
+    assert_int_equal(replay.launches[node(1, ops[3])], 9 * MS + 10 * US);
+}
+
+/* The same all-reduces without a late rank; in the last step the programs wait for the end of the first one (at 8 ms) before they
+ * launch the second, at 10 ms instead of 4. They waited for it, and would take their 2 ms after the launch before in any case. */
+static void test_waiting_program(void **state)
+{
+    (void)state;
+    enum { STEPS = 12, STEP = 20 };
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2), ops[3 * STEPS];
+    static const char *const funcs[] = {"AllReduce", "AllGather", "ReduceScatter"};
+    for (int i = 0; i < STEPS; i++)
+        for (int k = 0; k < 3; k++) {
+            int64_t from = i * STEP * MS, late = i == STEPS - 1 && k ? 6 * MS : 0;
+            int64_t starts[] = {from + (7 + 2 * k) * MS + late, from + (7 + 2 * k) * MS + late};
+            uint32_t op = ops[3 * i + k] = add_coll(world, funcs[k], 1 << 20, starts, 1 * MS);
+            for (uint32_t r = 0; r < 2; r++)
+                model.parts.launched[model.order[model.ops.part[op] + r]] = from + 2 * (k + 1) * MS + late;
+        }
+    make_graph_with_launches();
+    const struct rs_node *x = &graph.nodes[node(0, ops[3 * STEPS - 2])];
+    assert_int_equal(x->awaited, node(0, ops[3 * STEPS - 3]));
+    assert_int_equal(x->resumed, 2 * MS);
+    assert_int_equal(x->host, 2 * MS);
+}
+
+/* The program of rank 1 launches 6 ms late in each step: what is taken out of its gaps is taken out of its launches. */
+static void test_late_program(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2), ops[12];
+    for (int i = 0; i < 12; i++) {
+        int64_t starts[] = {i * 10 * MS + 2 * MS, i * 10 * MS + 8 * MS};
+        ops[i] = add_coll(world, "AllReduce", 1 << 20, starts, 2 * MS);
+    }
+    make_graph_with_launches();
+    assert_int_equal(graph.nodes[node(1, ops[1])].host_late, 6 * MS);
+    for (int i = 0; i < 12; i++) take[node(1, ops[i])] = 3 * MS;
+    assert_int_equal(saved(), 36 * MS);
+    for (int i = 0; i < 12; i++) take[node(1, ops[i])] = 9 * MS;
+    assert_int_equal(saved(), 72 * MS);
+}
+
+/* A receive that ended before its send began, by the clocks: it did not wait for it. */
+static void test_before_its_send(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    uint32_t pair = add_pair(world, 0, 1, 2 * MS, 3 * MS, 0, 1 * MS);
+    make_graph();
+    const struct rs_node *x = &graph.nodes[node(1, pair)];
+    assert_int_equal(x->nneeds, 0);
+    assert_int_equal(x->tail, 1 * MS);
+    assert_false(x->synchronous);
+}
+
+/* All-gathers end 1 ms after the last start, some 1.5 ms: 2.5 ms is not yet so long that an absent rank must have been last. */
+static void test_absent_in_time(void **state)
+{
+    (void)state;
+    make_job(1, 3, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 3), absent;
+    for (int i = 0; i < 10; i++) {
+        int64_t at = 10 * i * MS, starts[] = {at, at, at};
+        add_coll(world, "AllGather", 4, starts, i < 8 ? MS : 1500 * US);
+    }
+    int64_t starts[] = {100 * MS, RS_TIME_NONE, 100 * MS};
+    absent = add_coll(world, "AllGather", 4, starts, 2500 * US);
+    make_graph();
+    assert_int_equal(graph.ops[graph.nodes[node(0, absent)].op].waited, false);
+    assert_int_equal(graph.nodes[node(0, absent)].tail, 2500 * US);
+    assert_int_equal(graph.nodes[node(1, absent)].start, 91500 * US); /* or later */
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -551,6 +667,11 @@ int main(void)
         cmocka_unit_test_teardown(test_absent, forget),
         cmocka_unit_test_teardown(test_hidden_compute, forget),
         cmocka_unit_test_teardown(test_other_stream, forget),
+        cmocka_unit_test_teardown(test_before_its_send, forget),
+        cmocka_unit_test_teardown(test_absent_in_time, forget),
+        cmocka_unit_test_teardown(test_launches, forget),
+        cmocka_unit_test_teardown(test_waiting_program, forget),
+        cmocka_unit_test_teardown(test_late_program, forget),
         cmocka_unit_test_teardown(test_nothing, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

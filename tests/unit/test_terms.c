@@ -6,7 +6,13 @@
 
 #include <cmocka.h>
 
+#include "analyse/critical.h"
+#include "analyse/hang.h"
+#include "analyse/hang_state.h"
+#include "analyse/pipeline.h"
+#include "analyse/stragglers.h"
 #include "cli/explain_terms.h"
+#include "conclude/compute.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 
@@ -48,7 +54,8 @@ static void test_all_of_nccl(void **state)
 static void test_rows(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"event", "state", "category", "field", "column", "value", "word", "kernel"};
+    static const char *const kinds[] = {"event", "state",  "category", "field",   "column", "value",
+                                        "word",  "kernel", "heading",  "verdict", "reason"};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     const struct rs_term_table *t;
     size_t tables = 0;
@@ -66,7 +73,32 @@ static void test_rows(void **state)
                     fail_msg("%s: %s twice", t->format, t->terms[i].name);
         }
     }
-    assert_int_equal(tables, 15);
+    assert_int_equal(tables, 16);
+}
+
+static void known(const char *name, const char *kind)
+{
+    for (size_t i = 0; i < rs_terms_words.n; i++)
+        if (!strcmp(rs_terms_words.terms[i].name, name) && !strcmp(rs_terms_words.terms[i].kind, kind)) return;
+    fail_msg("%s \"%s\" is printed, and not explained", kind, name);
+}
+
+/* Verdicts and reasons are those that the analyses print; headings cannot be printed without an entry. */
+static void test_all_that_is_printed(void **state)
+{
+    (void)state;
+    for (int i = 0; i <= RS_VERDICT_OUTSIDE_NCCL; i++) known(rs_verdict_name((enum rs_verdict)i), "verdict");
+    for (int i = 0; i <= RS_STAGE_UNSEEN; i++)
+        if (i != RS_STAGE_NOT_RECORDED) known(rs_stage_text((enum rs_stage)i), "reason");
+    known(rs_stage_text(RS_STAGE_NOT_RECORDED), "word");
+    for (int i = 0; i < RS_WHYS; i++) known(rs_why_text((enum rs_why)i), "reason");
+    for (uint8_t i = 0; i < RS_CRITICAL_KINDS; i++) known(rs_critical_kind_name(i), "reason");
+    for (int i = 0; i <= RS_SERIALISED; i++)
+        if (rs_pipeline_verdict_name((enum rs_pipeline_verdict)i))
+            known(rs_pipeline_verdict_name((enum rs_pipeline_verdict)i), "verdict");
+    const struct rs_compute_row more = {.excess_ns = 1}, slower = {.excess_ns = 1, .slower_ns = 1};
+    known(rs_compute_why(&more), "reason");
+    known(rs_compute_why(&slower), "reason");
 }
 
 static void test_words(void **state)
@@ -89,6 +121,7 @@ int main(void)
         cmocka_unit_test(test_all_of_nccl),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_all_that_is_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ import { made, RECORDINGS } from "./real";
 import { safety } from "./safety";
 import { served } from "./served";
 import { speed } from "./speed";
+import { tried } from "./tried";
 import { use } from "./use";
 
 /** Those that take longest first. */
@@ -30,6 +31,7 @@ const TOPICS: Record<string, Topic> = {
     picture,
     address,
     served,
+    tried,
     speed,
 };
 /** Topics that run side by side: most of their time they wait for the page. */

@@ -13,6 +13,7 @@ import { addBlock, sumsOf, type By, type Sum } from "../src/panels/sums";
 import { argument, bytes, count, duration } from "../src/panels/words";
 import { Session } from "../src/state/session";
 import { barAsJson } from "../src/timeline/copy";
+import { value as spanValue } from "../src/panels/span";
 import { openTrace, putBars, type BarIn } from "./traces";
 
 let trace: Trace;
@@ -28,25 +29,25 @@ describe("sums of an area", () => {
     };
     const timeAndWait = async (bar: BarIn, t0: number, t1: number): Promise<number[]> => {
         const found = await sums([{ start: 0, dur: 1 }, bar, { start: 99_000, dur: 1 }], t0, t1);
-        return found.flatMap((sum) => [sum.bars, sum.time, sum.wait, sum.full]);
+        return found.flatMap((sum) => [sum.bars, sum.time, sum.wait, spanValue(sum, "mean")]);
     };
 
-    it("count of a bar what lies in the area: time and wait", async () => {
+    it("count of a bar what lies in the area: time, wait and the mean of it", async () => {
         const bar = { start: 1000, dur: 1000, wait: 400 };
         expect(await timeAndWait(bar, 500, 3000)).toEqual([1, 1000, 400, 1000]); // all of it
-        expect(await timeAndWait(bar, 1100, 3000)).toEqual([1, 900, 300, 1000]); // across the area's start, in the wait
-        expect(await timeAndWait(bar, 1700, 3000)).toEqual([1, 300, 0, 1000]); // behind the wait
-        expect(await timeAndWait(bar, 500, 1300)).toEqual([1, 300, 300, 1000]); // across its end, in the wait
-        expect(await timeAndWait(bar, 500, 1900)).toEqual([1, 900, 400, 1000]);
-        expect(await timeAndWait(bar, 1100, 1200)).toEqual([1, 100, 100, 1000]); // over all of the area
-        expect(await timeAndWait(bar, 1300, 1600)).toEqual([1, 300, 100, 1000]);
+        expect(await timeAndWait(bar, 1100, 3000)).toEqual([1, 900, 300, 900]); // across the area's start, in the wait
+        expect(await timeAndWait(bar, 1700, 3000)).toEqual([1, 300, 0, 300]); // behind the wait
+        expect(await timeAndWait(bar, 500, 1300)).toEqual([1, 300, 300, 300]); // across its end, in the wait
+        expect(await timeAndWait(bar, 500, 1900)).toEqual([1, 900, 400, 900]);
+        expect(await timeAndWait(bar, 1100, 1200)).toEqual([1, 100, 100, 100]); // over all of the area
+        expect(await timeAndWait(bar, 1300, 1600)).toEqual([1, 300, 100, 300]);
     });
     it("leave out what only touches it", async () => {
         const bar = { start: 1000, dur: 1000 };
         expect(await timeAndWait(bar, 2000, 3000)).toEqual([]);
         expect(await timeAndWait(bar, 500, 1000)).toEqual([]);
-        expect(await timeAndWait(bar, 1999, 3000)).toEqual([1, 1, 0, 1000]);
-        expect(await timeAndWait(bar, 500, 1001)).toEqual([1, 1, 0, 1000]);
+        expect(await timeAndWait(bar, 1999, 3000)).toEqual([1, 1, 0, 1]);
+        expect(await timeAndWait(bar, 500, 1001)).toEqual([1, 1, 0, 1]);
     });
     it("count bytes and bandwidth of operations that are whole in it, and known", async () => {
         const { ops } = trace.bundle;

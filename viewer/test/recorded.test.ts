@@ -1,51 +1,18 @@
 // What the program writes, as the page reads it, against what the program's own commands say of the same files. Needs a
 // built program: RINGSCOPE names it.
 
-import { execFileSync } from "node:child_process";
-import { readFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { decodeBlock } from "../src/data/block";
 import { NONE, OpFlag, OVERVIEW_LANES } from "../src/data/layout";
 import { emptyOverview } from "../src/data/overview";
-import { DATA_ELEMENT, MemorySource, REST_ELEMENT } from "../src/data/source";
-import { Trace } from "../src/data/trace";
+import { DATA, program, run, view } from "./program";
+import type { Trace } from "../src/data/trace";
 import { unzstd } from "../src/data/zstd";
-
-const program = process.env["RINGSCOPE"];
-const DATA = join(__dirname, "../../tests/data");
-
-function run(args: string[]): string {
-    return execFileSync(program!, args, { encoding: "utf8", maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"] });
-}
 
 /** Times exceed 2^53: they come as strings of digits. */
 function parse(line: string): Record<string, unknown> {
     return JSON.parse(line.replace(/:(-?\d{15,})(?=[,}])/g, ':"$1"')) as Record<string, unknown>;
-}
-
-function elementOf(html: string, id: string): Uint8Array {
-    const open = `<script type="application/octet-stream" id="${id}">`;
-    const at = html.indexOf(open);
-    expect(at).toBeGreaterThan(0);
-    return Buffer.from(html.slice(at + open.length, html.indexOf("</script>", at)), "base64");
-}
-
-async function view(inputs: string[], options: string[] = []): Promise<Trace> {
-    const folder = mkdtempSync(join(tmpdir(), "ringscope-view-"));
-    try {
-        const out = join(folder, "out.html");
-        run(["view", ...options, ...inputs, "-o", out]);
-        const html = readFileSync(out, "utf8");
-        const pieces = [elementOf(html, DATA_ELEMENT), elementOf(html, REST_ELEMENT)];
-        const bytes = new Uint8Array(pieces[0]!.length + pieces[1]!.length);
-        bytes.set(pieces[0]!);
-        bytes.set(pieces[1]!, pieces[0]!.length);
-        return await Trace.open(new MemorySource(bytes));
-    } finally {
-        rmSync(folder, { recursive: true });
-    }
 }
 
 interface Rank {

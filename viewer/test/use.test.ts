@@ -159,7 +159,6 @@ describe("sums of a span", () => {
         expect(sums).toHaveLength(1);
         expect(sums[0]!.bars).toBe(2);
         expect(sums[0]!.time).toBeCloseTo(first.end - first.start + (t1 - second.start), 3);
-        expect(sums[0]!.full).toBeCloseTo(first.end - first.start + (second.end - second.start), 3);
         expect(sums[0]!.bytes).toBe(ops.bytes[first.op]);
         expect(sums[0]!.bandwidth / sums[0]!.timed).toBeCloseTo(ops.busbw[first.op]!, 3);
     });

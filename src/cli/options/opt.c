@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/options/suggest.h"
+#include "cli/options/values.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -281,6 +282,9 @@ int rs_opt_parse(const struct rs_command *cmd, const struct rs_opt *opts, int ar
             return RS_EXIT_FINE;
         } else if (strcmp(word, "--list-opts") == 0) {
             list_options(opts);
+            return RS_EXIT_FINE;
+        } else if (strcmp(word, "--complete") == 0) {
+            rs_values_print(opts);
             return RS_EXIT_FINE;
         } else {
             status = word[1] == '-' ? parse_long(cmd, opts, &w) : parse_letters(cmd, opts, &w);

@@ -1,4 +1,4 @@
-/* Declarative options: one table per command drives parsing, --help, and shell completion (--list-opts).
+/* Declarative options: one table per command drives parsing, --help, and shell completion (--complete; --list-opts for scripts).
  *
  * What a command shares with others (--json, filters, which run) is not in its table: it names those in `takes`, and
  * cli/options/common.h adds their rows.

@@ -61,15 +61,14 @@ int rs_output_end(int status)
     bool failed = fflush(stdout) != 0 || ferror(stdout);
     int why = errno;
     if (!failed) return status;
-    /* A command that failed has said why itself. One that found something keeps its status for a reader that had
-     * enough. */
+    /* A command that failed has said why itself. All keep their status for a reader that had enough. */
     bool gone = reader_gone();
     if ((status == RS_EXIT_FINE || status == RS_EXIT_FOUND) && !gone) {
         fprintf(stderr, "ringscope: cannot write to standard output%s%s\n", why != 0 ? ": " : "",
                 why != 0 ? strerror(why) : "");
         return RS_EXIT_FAILURE;
     }
-    return status == RS_EXIT_FINE ? RS_EXIT_FAILURE : status;
+    return status;
 }
 
 int rs_print_err(const char *command, const struct rs_err *err)
@@ -77,7 +76,8 @@ int rs_print_err(const char *command, const struct rs_err *err)
     const char *broken = strerror(EPIPE);
     size_t n = strlen(err->msg), m = strlen(broken);
     bool about_pipe = n >= m && strcmp(err->msg + n - m, broken) == 0;
-    if (!about_pipe || !reader_gone()) rs_warn(command, "%s", err->msg);
+    if (about_pipe && reader_gone()) return RS_EXIT_FINE;
+    rs_warn(command, "%s", err->msg);
     return RS_EXIT_FAILURE;
 }
 

@@ -1,8 +1,7 @@
 #include "cli/print/time_zero.h"
 
-#include <stdio.h>
-
 #include "base/moment.h"
+#include "cli/print/screen.h"
 
 struct rs_text rs_zero_moment(const struct rs_model *m, int64_t ns)
 {
@@ -17,5 +16,5 @@ void rs_zero_print(const struct rs_model *m)
     int64_t zero = rs_model_begin(m);
     char utc[RS_MOMENT_ROOM];
     bool dated = rs_moment_utc(zero, utc, sizeof utc);
-    if (zero != RS_TIME_NONE) printf("Times count from the run's first event%s%s.\n", dated ? ", " : "", utc);
+    if (zero != RS_TIME_NONE) rs_screen_print("Times count from the run's first event%s%s.\n", dated ? ", " : "", utc);
 }

@@ -606,12 +606,23 @@ void rs_nccl_tests_free(struct rs_nccl_tests *t)
     *t = (struct rs_nccl_tests){0};
 }
 
+/* A document shows such a table, as this project's own does: it is not the output of a test. */
+static bool is_document(const char *path, const char *head, size_t n)
+{
+    static const char *const ends[] = {".md", ".rst", ".html", ".adoc"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t p = strlen(path), e = strlen(ends[i]);
+        if (p > e && !strcasecmp(path + p - e, ends[i])) return true;
+    }
+    return memmem(head, n, "\n```", 4) != NULL;
+}
+
 bool rs_nccl_tests_is(const char *path, const char *head, size_t n)
 {
-    (void)path;
     struct reader r = {.nranks = -1};
     struct rs_lines l;
     if (n && head[0] == '{') return nccl_tests_json_is(head, n);
+    if (is_document(path, head, n)) return false;
     bool is = false;
     rs_lines_memory(&l, head, n);
     while (!is && rs_lines_next(&l)) {

@@ -19,6 +19,8 @@ export interface Groups {
 }
 
 export const enum Level {
+    /** Above the hosts, where there are two runs. */
+    Run = -1,
     Host = 0,
     Process = 1,
     Rank = 2,
@@ -62,6 +64,7 @@ export interface Ops {
     nparts: Numbers;
     ranks: Numbers; // that are in it: fewer than parts where each sends and receives (fan-outs)
     lastPart: Numbers; // NONE: not known, or a tie
+    lastRank: Numbers; // its rank in the job; -1: not known
     flags: Numbers; // OpFlag
     kind: Numbers; // OpKind
     src: Numbers; // root, or source of a pair; -1

@@ -4,7 +4,7 @@
 import type { BlockIndex, Groups, Lanes, Members } from "./bundle";
 import { FormatError } from "./columns";
 import { NONE } from "./layout";
-import type { Meta } from "./meta";
+import type { Meta, Run } from "./meta";
 
 /** The span in ns; a run in which everything happens at once has one too. */
 export function checkedSpan(span: number): number {
@@ -36,6 +36,17 @@ export function parseMeta(text: string): Meta {
         comms: meta.comms ?? [],
         clocks: meta.clocks ?? [],
         report: meta.report ?? {},
+        ...(Array.isArray(meta.runs) ? { runs: meta.runs.map(checkedRun) } : {}),
+    };
+}
+
+function checkedRun(run: Partial<Run>): Run {
+    const steps = Array.isArray(run.steps) ? run.steps : [];
+    return {
+        title: String(run.title ?? ""),
+        group: Number(run.group ?? NONE),
+        begin_ns: String(run.begin_ns ?? "0"),
+        steps: steps.filter((step) => Array.isArray(step) && step.length === 2 && step.every(Number.isFinite)),
     };
 }
 

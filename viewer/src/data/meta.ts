@@ -76,6 +76,8 @@ export interface NetworkRow {
     consume_ns: number;
     bytes: number;
     messages: number;
+    received_bytes?: number;
+    received_messages?: number;
 }
 
 export interface Report {
@@ -100,6 +102,17 @@ export interface Clock {
     method?: string;
 }
 
+/** One of two runs that are drawn above each other. */
+export interface Run {
+    title: string;
+    /** Group of the run: the root of its rows. */
+    group: number;
+    /** Wall time of the page's t = 0 in this run. */
+    begin_ns: string;
+    /** Number and begin (ns) of its steps. */
+    steps: [number, number][];
+}
+
 export interface Meta {
     title: string;
     /** Wall time of t = 0, in ns since 1970, as a string: it exceeds 2^53. */
@@ -112,6 +125,10 @@ export interface Meta {
     comms: Comm[];
     clocks: Clock[];
     report: Report;
+    /** Of two runs: each, what the comparison says, and the report of each. */
+    runs?: Run[];
+    comparison?: string[];
+    reports?: Report[];
     /** What could not be used or is not there, in sentences. */
     notes?: string[];
 }

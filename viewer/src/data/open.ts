@@ -176,6 +176,7 @@ function opsOf(t: Table): Ops {
         nparts: t.need("nparts"),
         ranks: t.find("ranks") ?? t.need("nparts"),
         lastPart: t.need("last_part"),
+        lastRank: t.find("last_rank") ?? new Int32Array(t.rows).fill(-1),
         flags: t.need("flags"),
         kind: t.need("kind"),
         src: t.find("src") ?? new Int32Array(t.rows).fill(-1),

@@ -1,6 +1,7 @@
 // The names of a trace. They stay UTF-8 until someone looks: a trace may have a million, and a screen shows a hundred.
 
 import type { Numbers } from "./columns";
+import { patternOf } from "./pattern";
 
 export class Strings {
     private readonly decoder = new TextDecoder();
@@ -26,13 +27,13 @@ export class Strings {
         return text;
     }
 
-    /** Ids of the strings that contain a text, in any case; `found[id]` is 1. */
+    /** Ids of the strings that contain a text, in any case, or match "/expression/"; `found[id]` is 1. */
     containing(needle: string): { found: Uint8Array; count: number } {
         const found = new Uint8Array(this.ends.length);
-        const small = needle.toLowerCase();
+        const pattern = patternOf(needle);
         let count = 0;
-        for (let id = 1; small !== "" && id < this.ends.length; id++)
-            if (this.get(id).toLowerCase().includes(small)) {
+        for (let id = 1; needle !== "" && id < this.ends.length; id++)
+            if (pattern.test(this.get(id))) {
                 found[id] = 1;
                 count++;
             }

@@ -7,7 +7,6 @@ import type { Bar } from "../data/trace";
 import type { Session } from "../state/session";
 import { barAsJson } from "../timeline/copy";
 import { groupAbove } from "../data/groups";
-import { fitView } from "../scene/view";
 import { factsOf, factsOfOp, furtherFacts, onlyNew, type Fact } from "./facts";
 import { SpanSums } from "./span";
 import { Facts } from "./tooltip";
@@ -53,10 +52,7 @@ function OfBar({ session, bar }: { session: Session; bar: Bar }) {
             </h2>
             {kind?.explain ? <p class="explain">{kind.explain}</p> : null}
             <p class="tools">
-                <button
-                    onClick={() => session.look(fitView(bar.start, bar.end + bar.fade, trace.bundle.span))}
-                    title="Shift+F"
-                >
+                <button onClick={() => session.look(session.around(bar))} title="Shift+F">
                     zoom to it
                 </button>
                 <button onClick={() => void barAsJson(trace, bar).then((text) => session.copy(text))} title="C">

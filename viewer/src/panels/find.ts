@@ -3,6 +3,7 @@
 
 import { argumentAt, argumentColumns, type ArgumentColumn } from "../data/block";
 import type { Argument } from "../data/meta";
+import { patternOf } from "../data/pattern";
 import type { Trace } from "../data/trace";
 import type { Hits } from "../state/session";
 import { argument } from "./words";
@@ -31,7 +32,8 @@ export async function searchBars(
     const { bundle, blocks } = trace;
     const { found, count: names } = bundle.strings.containing(text);
     const small = text.toLowerCase();
-    const kinds = bundle.meta.kinds.map((kind) => kind.label.toLowerCase().includes(small));
+    const pattern = patternOf(text);
+    const kinds = bundle.meta.kinds.map((kind) => pattern.test(kind.label));
     const wanted = new WantedArguments(trace, small, found, names);
     const state: Progress = { hits: { bars: [], times: [] }, done: false, partly: false };
     const { bars, times } = state.hits;

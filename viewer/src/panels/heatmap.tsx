@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
+import { Across, timeTicks } from "./axes";
 import { heatGradient, heatOf, heatPixels, namesBeside, opsOf, type Heat, type HeatOf } from "./heat";
 import { count, duration } from "./words";
 
@@ -11,6 +12,8 @@ const TALLEST = 560;
 const HIGHEST_RANK = 18;
 /** Hosts whose names have room beside the map. */
 const LEAST_NAME = 13;
+/** Labels of the time axis. */
+const TIMES = 5;
 
 interface Cell {
     rank: number;
@@ -144,6 +147,10 @@ export function HeatMap({ session }: { session: Session }) {
                     onKeyDown={key}
                     aria-label={`heat map of ${heat?.ranks ?? 0} ranks; arrow keys move, Enter goes there`}
                 />
+                <span class="corner" aria-hidden="true">
+                    rank ↑
+                </span>
+                {heat ? <Across title="start of the operations" ticks={timeTicks(heat.t0, heat.t1, TIMES)} /> : null}
             </div>
             <div class="scale">
                 <span>0</span>

@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
+import { Across, Down, rankTicks } from "./axes";
 import { heatColour, heatGradient } from "./heat";
 import { groupOfRank, matrixOf, networkCells, pairCells, type Cell, type Of } from "./pairs";
 import { bytes, count, duration } from "./words";
@@ -21,6 +22,9 @@ const PAIRS: [Of, string][] = [
 ];
 /** Pixels of the picture in each direction, at most. */
 const MOST = 512;
+/** CSS: of the picture with its axis; and labels of an axis, at most. */
+const WIDTH = "440px";
+const LABELS = 16;
 
 const words = (of: Of, value: number): string =>
     of === "bytes" ? bytes(value) : of === "messages" ? count(value) : duration(value);
@@ -89,21 +93,25 @@ export function Matrix({ session }: { session: Session }) {
                     ))}
                 </select>
             </p>
-            <p class="hint">Ranks down, peers across; a click shows only the two. {count(size)} ranks.</p>
-            <canvas
-                ref={canvas}
-                class="square"
-                style={{ maxWidth: "420px" }}
-                role="img"
-                aria-label="matrix of ranks and peers; the largest are in the table below"
-                onMouseMove={(e) => setUnder(cellAt(e))}
-                onMouseLeave={() => setUnder(undefined)}
-                onClick={(e) => {
-                    const cell = cellAt(e);
-                    if (cell) go(cell);
-                }}
-            />
-            <div class="scale" style={{ maxWidth: "420px" }}>
+            <p class="hint">{count(size)} ranks; a click shows only the two.</p>
+            <div class="grid" style={{ maxWidth: WIDTH }}>
+                <Down title="from rank" ticks={rankTicks(size, LABELS)} />
+                <canvas
+                    ref={canvas}
+                    class="square"
+                    role="img"
+                    aria-label="matrix of ranks and peers; the largest are in the table below"
+                    onMouseMove={(e) => setUnder(cellAt(e))}
+                    onMouseLeave={() => setUnder(undefined)}
+                    onClick={(e) => {
+                        const cell = cellAt(e);
+                        if (cell) go(cell);
+                    }}
+                />
+                <span />
+                <Across title="to rank" ticks={rankTicks(size, LABELS)} />
+            </div>
+            <div class="scale" style={{ maxWidth: WIDTH }}>
                 <span>0</span>
                 <i style={{ background: heatGradient() }} />
                 <span>{words(of, most)}</span>

@@ -3,33 +3,33 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Numbers } from "../data/columns";
 import { NONE, OpFlag } from "../data/layout";
+import { isExpression, patternOf, wordsOf } from "../data/pattern";
 import type { Trace } from "../data/trace";
 import type { Session } from "../state/session";
 import { bandwidth, bytes, count, duration, moment, waited } from "./words";
+import { SavedFilters } from "./saved";
 import { VirtualRows } from "./virtual";
 
-type Key = "first" | "func" | "bytes" | "ranks" | "longestWait" | "transfer" | "busbw";
+type Key = "first" | "func" | "bytes" | "ranks" | "lastRank" | "longestWait" | "transfer" | "busbw";
 
 const COLUMNS: { key: Key; label: string }[] = [
     { key: "first", label: "start" },
     { key: "func", label: "operation" },
     { key: "bytes", label: "size" },
     { key: "ranks", label: "ranks" },
+    { key: "lastRank", label: "last" },
     { key: "longestWait", label: "longest wait" },
     { key: "transfer", label: "transfer" },
     { key: "busbw", label: "busbw" },
 ];
 
 /**
- * Operations whose name contains every word, or that match a comparison: `wait>1ms` (the longest), `size>=1M`, `ranks=8`,
- * `tie`.
+ * Operations whose name contains every word or matches every "/expression/", or that match a comparison: `wait>1ms` (the
+ * longest), `size>=1M`, `ranks=8`, `last=3`, `tie`.
  */
 export function filterOps(trace: Trace, text: string): Uint32Array {
     const { ops, strings, meta } = trace.bundle;
-    const tests = text
-        .split(/\s+/)
-        .filter((word) => word !== "")
-        .map((word) => testOf(trace, word));
+    const tests = wordsOf(text).map((word) => testOf(trace, word));
     const out = new Uint32Array(ops.count);
     let n = 0;
     const names = new Map<string, string>();
@@ -55,9 +55,13 @@ const UNITS: Record<string, number> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, k: 1024
 function testOf(trace: Trace, word: string): Test {
     const { ops } = trace.bundle;
     const small = word.toLowerCase();
+    if (isExpression(word)) {
+        const pattern = patternOf(word);
+        return (_, name) => pattern.test(name);
+    }
     if (small === "tie") return (op) => (ops.flags[op]! & OpFlag.Tie) !== 0;
     if (small === "incomplete") return (op) => (ops.flags[op]! & OpFlag.Complete) === 0;
-    const match = /^(wait|transfer|size|busbw|ranks|seq)(<=|>=|<|>|=)([\d.]+)(ns|us|ms|s|k|m|g|)$/.exec(small);
+    const match = /^(wait|transfer|size|busbw|ranks|seq|last)(<=|>=|<|>|=)([\d.]+)(ns|us|ms|s|k|m|g|)$/.exec(small);
     if (!match) return (op, name) => name.includes(small) || String(ops.seq[op]) === small;
     const columns: Record<string, Numbers> = {
         wait: ops.longestWait,
@@ -66,6 +70,7 @@ function testOf(trace: Trace, word: string): Test {
         busbw: ops.busbw,
         ranks: ops.ranks,
         seq: ops.seq,
+        last: ops.lastRank,
     };
     const column = columns[match[1]!]!;
     const value = Number(match[3]) * UNITS[match[4]!]!;
@@ -97,7 +102,8 @@ export function sortOps(trace: Trace, list: Uint32Array, key: Key, down: boolean
 export function Operations({ session }: { session: Session }) {
     const { trace } = session;
     const { ops } = trace.bundle;
-    const [filter, setFilter] = useState("");
+    const filter = session.filter.value;
+    const setFilter = (text: string): void => void (session.filter.value = text);
     const [sort, setSort] = useState<{ key: Key; down: boolean }>({ key: "first", down: false });
     const list = useMemo(() => {
         const found = filterOps(trace, filter);
@@ -117,11 +123,12 @@ export function Operations({ session }: { session: Session }) {
         <div class="operations">
             <input
                 type="search"
-                placeholder="filter: AllReduce wait>1ms size>=1M tie"
+                placeholder="filter: AllReduce wait>1ms size>=1M last=3 tie /regex/"
                 aria-label="filter operations"
                 value={filter}
                 onInput={(e) => setFilter(e.currentTarget.value)}
             />
+            <SavedFilters session={session} text={filter} use={setFilter} />
             <p class="hint">
                 {count(trace.countOf(list))} of {count(all)} operations
                 {list.length > trace.countOf(list)
@@ -133,7 +140,7 @@ export function Operations({ session }: { session: Session }) {
                     <button
                         key={key}
                         aria-pressed={sort.key === key}
-                        title={`sort by ${label}`}
+                        title={key === "lastRank" ? "sort by the rank that was last to arrive" : `sort by ${label}`}
                         onClick={() =>
                             setSort({ key, down: sort.key === key ? !sort.down : key !== "first" && key !== "func" })
                         }
@@ -155,6 +162,7 @@ export function Operations({ session }: { session: Session }) {
                         trace.opName(op),
                         bytes(ops.bytes[op]!),
                         String(ops.ranks[op]),
+                        ops.lastRank[op]! >= 0 ? String(ops.lastRank[op]) : "",
                         waited(ops.longestWait[op]!, trace.leastWait(op)),
                         duration(ops.transfer[op]!),
                         bandwidth(ops.busbw[op]!),

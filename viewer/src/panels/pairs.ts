@@ -16,10 +16,29 @@ export interface Cell {
 
 export type Of = "bytes" | "messages" | "net_ns" | "credit_ns" | "gpu_ns";
 
-/** Rows of the report whose ranks are known. */
+/**
+ * Rows of the report whose ranks are known, from sender to receiver. A row is what a rank exchanged with a peer: where it
+ * only received, the peer's own row has it; without one (the peer is not recorded) it counts as received.
+ */
 export function networkCells(trace: Trace): Cell[] {
-    const rows = trace.bundle.meta.report?.network ?? [];
-    return rows.filter((r) => r.rank !== null && r.peer !== null && r.rank >= 0 && r.peer >= 0) as Cell[];
+    const rows = (trace.bundle.meta.report?.network ?? []).filter(
+        (r) => r.rank !== null && r.peer !== null && r.rank >= 0 && r.peer >= 0,
+    );
+    const sent = rows.filter((r) => r.messages > 0) as Cell[];
+    const there = new Set(sent.map((r) => `${r.rank} ${r.peer}`));
+    const received = rows.filter((r) => (r.received_messages ?? 0) > 0 && !there.has(`${r.peer} ${r.rank}`));
+    return [
+        ...sent,
+        ...received.map((r) => ({
+            rank: r.peer!,
+            peer: r.rank!,
+            bytes: r.received_bytes ?? 0,
+            messages: r.received_messages ?? 0,
+            net_ns: 0,
+            credit_ns: 0,
+            gpu_ns: 0,
+        })),
+    ];
 }
 
 /** Sums of the operations from one rank to one other; `net_ns` is their transfer. Ranks are those of the job. */

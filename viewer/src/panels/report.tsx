@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Straggler } from "../data/meta";
 import type { Session } from "../state/session";
+import { Comparison, OtherConclusion, ReplayHint } from "./runs";
 import { worstBar, worstOps } from "./worst";
 import { bytes, count, duration, utc, waited } from "./words";
 
@@ -17,6 +18,7 @@ export function ReportPanel({ session }: { session: Session }) {
     const ties = report.operations?.ties ?? 0;
     const zero = utc(meta.begin_ns);
     const notes = meta.notes?.length ?? 0;
+    const paired = session.runs.list.length > 1;
     return (
         <div class="report">
             <h2 dir="auto">{meta.title}</h2>
@@ -26,11 +28,19 @@ export function ReportPanel({ session }: { session: Session }) {
                 {zero ? `; 0 s is ${zero}` : ""}
             </p>
             {report.steps?.left_out ? <p class="hint">{report.steps.left_out}</p> : null}
+            <Comparison session={session} />
+            {paired && report.conclusion?.length ? (
+                <h3 dir="auto">conclusion of the upper run: {session.runs.list[0]!.title}</h3>
+            ) : null}
             {(report.conclusion ?? []).map((sentence, i) => (
-                <p key={i} class="conclusion" dir="auto">
-                    {sentence}
-                </p>
+                <div key={i}>
+                    <p class={paired ? "" : "conclusion"} dir="auto">
+                        {sentence}
+                    </p>
+                    <ReplayHint session={session} sentence={sentence} />
+                </div>
             ))}
+            <OtherConclusion session={session} />
             {report.stragglers?.length ? <Stragglers session={session} rows={report.stragglers} /> : null}
             <Worst session={session} />
             {notes > 0 ? (

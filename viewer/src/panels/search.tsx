@@ -9,6 +9,7 @@ import { laneTitle } from "../data/groups";
 import { findRows } from "../timeline/rows";
 import { MOST_HITS, searchBars, type Progress } from "./find";
 import { filterOps } from "./operations";
+import { SavedFilters } from "./saved";
 import { VirtualRows } from "./virtual";
 import { count, duration } from "./words";
 
@@ -50,7 +51,7 @@ export function Search({ session }: { session: Session }) {
             <input
                 id="search-input"
                 type="search"
-                placeholder="a name, an operation, rank 5, peer 3…"
+                placeholder="a name, an operation, rank 5, peer 3, /regex/…"
                 aria-label="search names, arguments, rows and operations"
                 value={session.query.value}
                 onInput={(e) => (session.query.value = e.currentTarget.value)}
@@ -58,6 +59,7 @@ export function Search({ session }: { session: Session }) {
                     if (e.key === "Enter") hit(session, e.shiftKey ? -1 : 1, bars);
                 }}
             />
+            <SavedFilters session={session} text={query} use={(text) => (session.query.value = text)} />
             <p class="hint" aria-live="polite">
                 {query === ""
                     ? "Enter and Shift+Enter go from one to the next; the ruler has a tick for each."

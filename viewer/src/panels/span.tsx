@@ -23,8 +23,9 @@ const COLUMNS: [Key, string][] = [
     ["busbw", "busbw"],
 ];
 
-const value = (sum: Sum, key: Key): number => {
-    if (key === "mean") return sum.full / sum.bars;
+/** What a column shows, and is sorted by: total and mean are of the same stretches of time. */
+export const value = (sum: Sum, key: Key): number => {
+    if (key === "mean") return sum.time / sum.bars;
     if (key === "busbw") return sum.timed > 0 ? sum.bandwidth / sum.timed : NaN;
     return key === "where" ? -sum.group : sum[key];
 };
@@ -48,7 +49,9 @@ export function SpanSums({ session }: { session: Session }) {
         const timer = setTimeout(async () => {
             const rows = session.layout.value.rows.slice(span.rowFrom, span.rowTo + 1);
             const lanes = new Set(rows.flatMap((row) => row.lanes));
-            const sums = await sumsOf(session.trace, lanes, span.t0, span.t1, by, pause);
+            const sums = await sumsOf(session.trace, lanes, span.t0, span.t1, by, pause, (lane) =>
+                session.shiftOf(lane),
+            );
             if (sums && !over) setState({ sums, done: true });
         }, 120);
         return () => {
@@ -115,7 +118,8 @@ export function SpanSums({ session }: { session: Session }) {
             </table>
             {rows.length > MOST ? <p class="hint">and {count(rows.length - MOST)} more</p> : null}
             <p class="hint">
-                Time and wait: what lies in the span. Bytes and bus bandwidth: of operations that are whole in it.
+                Total, mean and wait count what lies in the range: of a bar that reaches beyond it, the part inside.
+                Bytes and bus bandwidth are those of operations that lie in it as a whole.
             </p>
         </div>
     );

@@ -13,8 +13,6 @@ export interface Sum {
     /** ns within the span. */
     time: number;
     wait: number;
-    /** ns of whole bars, also beyond the span: what the mean is of. */
-    full: number;
     /** Of operations that are whole in the span and whose size is known. */
     bytes: number;
     bandwidth: number; // sum of the bus bandwidths, GB/s
@@ -40,12 +38,11 @@ export function addBlock(
         const key = `${place} ${kind}`;
         let sum = found.get(key);
         if (!sum) {
-            sum = { group: place, kind, bars: 0, time: 0, wait: 0, full: 0, bytes: 0, bandwidth: 0, timed: 0 };
+            sum = { group: place, kind, bars: 0, time: 0, wait: 0, bytes: 0, bandwidth: 0, timed: 0 };
             found.set(key, sum);
         }
         const [start, end] = [block.start[i]!, block.end[i]!];
         sum.bars++;
-        sum.full += end - start;
         // Only what lies in the span counts.
         sum.time += Math.min(end, t1) - Math.max(start, t0);
         const waited = block.wait ? start + block.wait[i]! : start;
@@ -74,14 +71,16 @@ export async function sumsOf(
     t1: number,
     by: By,
     pause: (sums: Sum[]) => Promise<boolean>,
+    shiftOf: (lane: number) => number = () => 0,
 ): Promise<Sum[] | undefined> {
     const { bundle, blocks } = trace;
     const found = new Map<string, Sum>();
     for (const lane of lanes) {
         const group = groupAbove(bundle, bundle.lanes.group[lane]!, Level.Rank);
+        const [from, to] = [t0 - shiftOf(lane), t1 - shiftOf(lane)];
         for (let id = bundle.lanes.blockFrom[lane]!; id < bundle.lanes.blockFrom[lane + 1]!; id++) {
-            if (bundle.blocks.to[id]! <= t0 || bundle.blocks.from[id]! >= t1) continue;
-            addBlock(found, trace, await blocks.load(id), group, t0, t1, by);
+            if (bundle.blocks.to[id]! <= from || bundle.blocks.from[id]! >= to) continue;
+            addBlock(found, trace, await blocks.load(id), group, from, to, by);
             if (!(await pause([...found.values()]))) return undefined;
         }
     }

@@ -1,8 +1,39 @@
-// What hangs at the mouse: everything known of the bar, or of the row, under it.
+// What hangs at the mouse: the most important of the bar, or of the row, under it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../state/session";
 import { factsOf, factsOfFlag, factsOfOp, factsOfRow, furtherFacts, onlyNew, type Fact } from "./facts";
+
+/** Lines of a tooltip, with its heading: more would cover what it is about. The details have the rest. */
+const MOST_LINES = 6;
+
+/** Facts by what one wants to know first. */
+const FIRST = [
+    "duration",
+    "wait",
+    "note",
+    "where",
+    "start",
+    "size",
+    "bytes",
+    "peer",
+    "bus bandwidth",
+    "last",
+    "end",
+    "to",
+];
+
+/** The most important facts, in their usual order. */
+export function briefly(facts: Fact[]): Fact[] {
+    const known = facts.filter(([name, value], i) => {
+        const again = facts.findIndex((other) => other[0] === name) < i; // one of each
+        return (
+            FIRST.includes(name) && value !== "?" && !again && !(name === "bytes" && facts.some(([n]) => n === "size"))
+        );
+    });
+    const chosen = [...known].sort((a, b) => FIRST.indexOf(a[0]) - FIRST.indexOf(b[0])).slice(0, MOST_LINES - 1);
+    return facts.filter((fact) => chosen.includes(fact));
+}
 
 export function Tooltip({ session }: { session: Session }) {
     const hover = session.hover.value;
@@ -18,7 +49,6 @@ export function Tooltip({ session }: { session: Session }) {
     // What the panel beside it says already need not cover the bars.
     const shown = session.panel.value === "details" && session.selected.value?.bar === bar?.bar && !session.span.value;
     if (!hover || !bar || session.menu.value || shown) return null;
-    const kind = trace.bundle.meta.kinds[bar.kind];
     const facts = [...factsOf(trace, bar), ...(further.bar === bar.bar ? further.facts : [])];
     // The operation's own facts, without unknown ones and those shown for the bar.
     const ofOp = onlyNew(factsOfOp(trace, bar.op), facts).filter(
@@ -27,8 +57,7 @@ export function Tooltip({ session }: { session: Session }) {
     return (
         <At x={hover.x} y={hover.y}>
             <b dir="auto">{trace.nameOf(bar)}</b>
-            <Facts facts={[...facts, ...ofOp]} />
-            {kind?.explain ? <p class="explain">{kind.explain}</p> : null}
+            <Facts facts={briefly([...facts, ...ofOp])} />
         </At>
     );
 }
@@ -39,7 +68,7 @@ export function RowTooltip({ session }: { session: Session }) {
     return (
         <At x={hover.x} y={hover.y}>
             <b dir="auto">{hover.row.label}</b>
-            <Facts facts={factsOfRow(session.trace, hover.row)} />
+            <Facts facts={factsOfRow(session.trace, hover.row).slice(0, MOST_LINES - 2)} />
             <p class="hint">
                 {hover.row.open === null ? "" : hover.row.open ? "click: collapse; " : "click: expand; "}
                 right click: more
@@ -48,22 +77,26 @@ export function RowTooltip({ session }: { session: Session }) {
     );
 }
 
-const MOST_FLAGS = 12;
-
 /** Communicators that were created or destroyed where the mouse is. */
 export function FlagTooltip({ session }: { session: Session }) {
     const hover = session.flagHover.value;
     if (!hover || session.menu.value) return null;
     const { trace } = session;
+    const label = (flag: number): string => trace.bundle.strings.get(trace.bundle.flags.label[flag]!);
+    const shown = hover.flags.length > MOST_LINES ? MOST_LINES - 1 : MOST_LINES;
     return (
         <At x={hover.x} y={hover.y}>
-            {hover.flags.slice(0, MOST_FLAGS).map((flag) => (
+            {hover.flags.length === 1 ? (
                 <>
-                    <b dir="auto">{trace.bundle.strings.get(trace.bundle.flags.label[flag]!)}</b>
-                    <Facts facts={factsOfFlag(trace, flag)} />
+                    <b dir="auto">{label(hover.flags[0]!)}</b>
+                    <Facts facts={factsOfFlag(trace, hover.flags[0]!)} />
                 </>
-            ))}
-            {hover.flags.length > MOST_FLAGS ? <p class="hint">and {hover.flags.length - MOST_FLAGS} more</p> : null}
+            ) : (
+                <Facts
+                    facts={hover.flags.slice(0, shown).map((flag) => [factsOfFlag(trace, flag)[0]![1], label(flag)])}
+                />
+            )}
+            {hover.flags.length > shown ? <p class="hint">and {hover.flags.length - shown} more</p> : null}
         </At>
     );
 }

@@ -3,7 +3,7 @@
 
 import type { Argument } from "../data/meta";
 import type { Strings } from "../data/strings";
-import { duration, moment } from "../timeline/ruler";
+import { clockWords, dayOf, duration, moment, wallTime } from "../timeline/ruler";
 
 export { duration, longDuration, moment } from "../timeline/ruler";
 
@@ -24,10 +24,9 @@ export const waited = (ns: number, least: number): string => (ns < least ? `<${d
 
 /** "2026-11-15 01:07:04.120345 UTC"; "" for times of a tool's own zero, which have no date. */
 export function utc(ns: string): string {
-    const us = /^\d{19,}$/.test(ns) ? BigInt(ns) / 1000n : 0n;
-    if (us < 1_000_000_000_000_000n || us > 8_000_000_000_000_000n) return "";
-    const date = new Date(Number(us / 1000n)).toISOString();
-    return `${date.slice(0, 10)} ${date.slice(11, 19)}.${String(us % 1_000_000n).padStart(6, "0")} UTC`;
+    const wall = wallTime(ns);
+    if (wall === undefined) return "";
+    return `${dayOf(wall)} ${clockWords(wall, 0, 1000)} UTC`;
 }
 
 const RATES = ["GB/s", "MB/s", "kB/s"];

@@ -51,6 +51,8 @@ export const THIN_HEIGHT = 16;
 /** Of the lanes of one name where there are many: all that goes on at a time is seen as one dense band. */
 export const DENSE_HEIGHT = 7;
 const DENSE_FROM = 4;
+/** Kinds of rows of a rank that stand above its operations: what led to them. */
+const LEADS = new Set(["calls", "launches"]);
 export const HEADING_HEIGHT = 17;
 /** Most lanes that are overlaid on one row: a host may have thousands. */
 const MOST_LANES = 96;
@@ -69,7 +71,7 @@ export function firstOpen(bundle: Bundle): Set<number> {
     const children = childrenOf(bundle);
     for (let g = 0; g < bundle.groups.count; g++) {
         const level = bundle.groups.level[g]!;
-        if (level === Level.Host) open.add(g);
+        if (level === Level.Host || level === Level.Run) open.add(g);
         if (level === Level.Process && own[g]!.length === 0 && children[g]!.length > 0) open.add(g);
     }
     return open;
@@ -109,7 +111,8 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         const level = groups.level[group]!;
         // A group with one group in it is the same line: "rank 0", and beside it "pid 7". The threads of a process are
         // those of its one rank then.
-        if (below.length === 1 && (mine.length === 0 ? open : level === Level.Process)) {
+        const merges = below.length === 1 && (mine.length === 0 ? open : level === Level.Process);
+        if (merges && level !== Level.Run) {
             visit(below[0]!, depth, over, [...before, group], mine);
             rowOfGroup[group] = rowOfGroup[below[0]!]!;
             for (const lane of mine) if (rowOfLane[lane] === over) rowOfLane[lane] = rowOfGroup[group]!;
@@ -148,31 +151,39 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         }
         const heading = add({ height: HEADING_HEIGHT, lanes: [], group, depth, label, context, open });
         rowOfGroup[group] = heading;
-        for (let k = 0, deep = 0; k < mine.length; k++) {
-            const lane = mine[k]!;
-            const again = k > 0 && isAgain(bundle, mine[k - 1]!, lane);
-            if (!again) for (deep = 1; isAgain(bundle, lane, mine[k + deep] ?? NONE); ) deep++;
-            // Operations stay legible: they are what users look for.
-            const dense = again && deep > DENSE_FROM && !meta.rows[lanes.kind[lane]!]?.summary;
-            rowOfLane[lane] = heading;
-            if (half || !isOn(lane)) continue;
-            // What overlaps is on further lanes of the same name: labelled once.
-            rowOfLane[lane] = add({
-                height: dense ? DENSE_HEIGHT : lanes.sub[lane]! > 0 ? THIN_HEIGHT : ROW_HEIGHT,
-                lanes: [lane],
-                group,
-                depth: depth + 1,
-                label: dense
-                    ? ""
-                    : again
-                      ? "″"
-                      : strings.get(lanes.label[lane]!) || meta.rows[lanes.kind[lane]!]?.label || "?",
-                context: again ? "" : laneKind(bundle, lane),
-                open: null,
-            });
-            standsFor[lane] = 0;
-        }
+        const laneRows = (mine: number[]): void => {
+            for (let k = 0, deep = 0; k < mine.length; k++) {
+                const lane = mine[k]!;
+                const again = k > 0 && isAgain(bundle, mine[k - 1]!, lane);
+                if (!again) for (deep = 1; isAgain(bundle, lane, mine[k + deep] ?? NONE); ) deep++;
+                // Operations stay legible: they are what users look for.
+                const dense = again && deep > DENSE_FROM && !meta.rows[lanes.kind[lane]!]?.summary;
+                rowOfLane[lane] = heading;
+                if (half || !isOn(lane)) continue;
+                // What overlaps is on further lanes of the same name: labelled once.
+                rowOfLane[lane] = add({
+                    height: dense ? DENSE_HEIGHT : lanes.sub[lane]! > 0 ? THIN_HEIGHT : ROW_HEIGHT,
+                    lanes: [lane],
+                    group,
+                    depth: depth + 1,
+                    label: dense
+                        ? ""
+                        : again
+                          ? "″"
+                          : strings.get(lanes.label[lane]!) || meta.rows[lanes.kind[lane]!]?.label || "?",
+                    context: again ? "" : laneKind(bundle, lane),
+                    open: null,
+                });
+                standsFor[lane] = 0;
+            }
+        };
+        // Operations are what one opens a rank for: behind the calls and launches that lead to them, and before what
+        // else went on there.
+        const lead = level === Level.Rank ? mine.filter((lane) => LEADS.has(meta.rows[lanes.kind[lane]!]!.id)) : mine;
+        const rest = level === Level.Rank ? mine.filter((lane) => !lead.includes(lane)) : [];
+        laneRows(lead);
         for (const child of below) visit(child, depth + 1, heading, [], []);
+        laneRows(rest);
     };
     // Chosen ranks come in the order they were chosen in, without headings: host and process are named beside them.
     if (options.only)
@@ -196,15 +207,20 @@ function laneKind(bundle: Bundle, lane: number): string {
     return strings.get(lanes.label[lane]!).includes(kind) ? "" : kind;
 }
 
-/** "API calls, default_pg, rank 3": what it is and belongs to, for a row that has no heading above it. */
+/** "API calls, default_pg": what it is and belongs to, for a row that has no heading above it. */
 function laneContext(bundle: Bundle, lane: number): string {
     const { groups, lanes, strings } = bundle;
-    const words = [laneKind(bundle, lane)].filter((word) => word !== "");
-    for (const level of [Level.Comm, Level.Rank]) {
-        const group = groupAbove(bundle, lanes.group[lane]!, level);
-        if (group !== NONE) words.push(strings.get(groups.label[group]!));
-    }
-    return words.join(", ");
+    const comm = groupAbove(bundle, lanes.group[lane]!, Level.Comm);
+    const words = [laneKind(bundle, lane), comm === NONE ? "" : strings.get(groups.label[comm]!)];
+    return words.filter((word) => word !== "").join(", ");
+}
+
+/** "rank 3 › operations": whose row it is comes first, so that it is never cut off. */
+function pinnedLabel(bundle: Bundle, lane: number): string {
+    const { groups, lanes, strings } = bundle;
+    const rank = groupAbove(bundle, lanes.group[lane]!, Level.Rank);
+    const place = rank !== NONE ? rank : lanes.group[lane]!;
+    return `${strings.get(groups.label[place]!)} › ${strings.get(lanes.label[lane]!)}`;
 }
 
 function pinnedRows(bundle: Bundle, pinned: number[]): Row[] {
@@ -217,7 +233,7 @@ function pinnedRows(bundle: Bundle, pinned: number[]): Row[] {
             lanes: [lane],
             group,
             depth: 0,
-            label: bundle.strings.get(bundle.lanes.label[lane]!),
+            label: pinnedLabel(bundle, lane),
             context: laneContext(bundle, lane),
             open: null,
             pinned: true,

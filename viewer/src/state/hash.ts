@@ -20,6 +20,9 @@ export interface Place {
     theme?: "light" | "dark";
     query?: string;
     scroll?: number;
+    filter?: string; // of the table of operations
+    saved?: string[]; // filters that are kept
+    align?: number; // the step at which two runs are aligned
 }
 
 export function writeHash(place: Place): string {
@@ -40,6 +43,9 @@ export function writeHash(place: Place): string {
     if (place.relations) put("rel", place.relations);
     if (place.theme) put("theme", place.theme);
     if (place.query) put("q", place.query);
+    if (place.filter) put("f", place.filter);
+    for (const filter of place.saved ?? []) put("saved", filter);
+    if (place.align !== undefined) put("align", String(place.align));
     if (place.scroll) put("y", String(Math.round(place.scroll)));
     return words.length > 0 ? `#${words.join("&")}` : "";
 }
@@ -98,6 +104,15 @@ export function readHash(hash: string): Place {
                 break;
             case "q":
                 place.query = value.slice(0, 1000);
+                break;
+            case "f":
+                place.filter = value.slice(0, 1000);
+                break;
+            case "saved":
+                if (value) place.saved = [...(place.saved ?? []), value.slice(0, 300)];
+                break;
+            case "align":
+                if (/^\d{1,9}$/.test(value)) place.align = Number(value);
                 break;
             case "y":
                 if (/^\d{1,9}$/.test(value)) place.scroll = Number(value);

@@ -1,13 +1,14 @@
 // State of the user interface: the current view and the user's choices. Timeline and panels read these signals and change
 // them through the functions here; nothing else holds state.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { laneOfBar, Level, type Groups } from "../data/bundle";
 import { NONE } from "../data/layout";
 import type { Bar, Related, Trace } from "../data/trace";
 import { groupAbove } from "../data/groups";
 import { firstOpen, layoutRows, rowHeightFor, type Row } from "../scene/layout";
 import { DARK, LIGHT } from "../scene/palette";
+import { Runs } from "../scene/runs";
 import { clampView, fitView, History, type View } from "../scene/view";
 import { Choices, type Current } from "./choices";
 import { readHash, writeHash, type Place } from "./hash";
@@ -62,6 +63,7 @@ export type PanelId = "report" | "details" | "operations" | "heat" | "matrix" | 
 
 /** Ranks that the URL lists one by one: more would make it too long to be shared. */
 const MOST_ONLY = 200;
+const MOST_SAVED = 12;
 
 const without = (set: Set<number>, gone: number[]): Set<number> => new Set([...set].filter((v) => !gone.includes(v)));
 
@@ -107,7 +109,16 @@ export class Session {
     readonly help = signal(false);
     readonly query = signal("");
     readonly hits = signal<Hits>(NO_HITS);
+    /** Of the table of operations. */
+    readonly filter = signal("");
+    /** Filters that are kept. */
+    readonly saved = signal<string[]>([]);
     readonly error = signal("");
+    /** Of two runs: the step at which they are aligned; null: at their begin. */
+    readonly alignedAt = signal<number | null>(null);
+    readonly runs: Runs;
+    /** By run: ns that its bars are moved by. */
+    readonly shifts = computed(() => this.runs.shifts(this.alignedAt.value));
     readonly theme = computed(() => {
         const choice = this.themeChoice.value;
         return choice === "dark" || (choice === "auto" && this.systemDark.value) ? DARK : LIGHT;
@@ -122,6 +133,7 @@ export class Session {
 
     constructor(readonly trace: Trace) {
         const { bundle } = trace;
+        this.runs = new Runs(bundle);
         this.firstOpened = firstOpen(bundle);
         this.open.value = this.firstOpened;
         this.rowsOn.value = bundle.meta.rows.map((row) => row.on);
@@ -141,6 +153,15 @@ export class Session {
                 hiddenGroups: this.hiddenGroups.value,
             }),
         );
+        // What the mouse was over has moved away from under it.
+        effect(() => {
+            void [this.view.value, this.scroll.value, this.layout.value, this.shifts.value];
+            batch(() => {
+                this.hover.value = null;
+                this.rowHover.value = null;
+                this.flagHover.value = null;
+            });
+        });
     }
 
     /** Fitted to the operations, not to seconds of start-up. */
@@ -161,6 +182,32 @@ export class Session {
     look(view: View, same = false): void {
         this.history.note(this.view.value, performance.now(), same);
         this.view.value = clampView(view, this.trace.bundle.span);
+    }
+
+    /** By how much the bars of a group are moved, ns. */
+    shift(group: number): number {
+        return this.runs.list.length === 0 ? 0 : this.shifts.value[this.runs.ofGroup(group)]!;
+    }
+
+    /** The same of a lane. */
+    shiftOf(lane: number): number {
+        return this.runs.list.length === 0 ? 0 : this.shift(this.trace.bundle.lanes.group[lane]!);
+    }
+
+    /** Aligns two runs at a step, and keeps it in the window; null: at their begin. */
+    alignAt(step: number | null): void {
+        batch(() => {
+            this.alignedAt.value = step;
+            const at = step === null ? NaN : this.runs.begin(0, step);
+            const { t0, t1 } = this.view.value;
+            if (at < t0 || at > t1) this.look({ t0: at - (t1 - t0) * 0.1, t1: at + (t1 - t0) * 0.9 });
+        });
+    }
+
+    /** A window around a bar, where it is drawn. */
+    around(bar: Bar, room?: number): View {
+        const by = this.shiftOf(bar.lane);
+        return fitView(bar.start + by, bar.end + bar.fade + by, this.trace.bundle.span, room);
     }
 
     back(): void {
@@ -201,15 +248,15 @@ export class Session {
         if (!found || !current()) return;
         this.reveal(found.lane);
         const { t0, t1 } = this.view.value;
-        const end = found.end + found.fade;
-        const length = end - found.start;
+        const by = this.shiftOf(found.lane);
+        const [start, end] = [found.start + by, found.end + found.fade + by];
+        const length = end - start;
         const small = length < (t1 - t0) / 200;
         // A moment has no width to be fitted to: it comes into the middle.
         const half = length === 0 ? (t1 - t0) / 2 : 0;
-        const outside = found.start < t0 || end > t1;
-        if (outside && half > 0) this.look({ t0: found.start - half, t1: end + half });
-        else if (outside || (small && half === 0))
-            this.look(fitView(found.start, end, this.trace.bundle.span, small ? 4 : 1));
+        const outside = start < t0 || end > t1;
+        if (outside && half > 0) this.look({ t0: start - half, t1: end + half });
+        else if (outside || (small && half === 0)) this.look(this.around(found, small ? 4 : 1));
         this.onReveal(found.lane, NONE);
         await this.show(found);
     }
@@ -273,6 +320,15 @@ export class Session {
 
     unmark(at: number): void {
         this.marks.value = removeNearest(this.marks.value, at);
+    }
+
+    /** Keeps a filter; the oldest goes where there are too many for an address. */
+    save(filter: string): void {
+        this.saved.value = [...this.saved.value.filter((other) => other !== filter), filter].slice(-MOST_SAVED);
+    }
+
+    forget(filter: string): void {
+        this.saved.value = this.saved.value.filter((other) => other !== filter);
     }
 
     /** Only bars of the name stand out; the same again: all. */
@@ -360,6 +416,9 @@ export class Session {
         if (this.allRelations.value) place.relations = "all";
         if (this.themeChoice.value !== "auto") place.theme = this.themeChoice.value;
         if (this.query.value) place.query = this.query.value;
+        if (this.filter.value) place.filter = this.filter.value;
+        place.saved = this.saved.value;
+        if (this.alignedAt.value !== null) place.align = this.alignedAt.value;
         place.scroll = this.scroll.value;
         return place;
     }
@@ -393,6 +452,9 @@ export class Session {
             this.allRelations.value = place.relations === "all";
             if (place.theme) this.themeChoice.value = place.theme;
             if (place.query) this.query.value = place.query;
+            this.alignedAt.value = place.align ?? null;
+            this.filter.value = place.filter ?? "";
+            this.saved.value = (place.saved ?? []).slice(-MOST_SAVED);
             if (place.scroll) this.scroll.value = place.scroll;
         });
         if (place.selected !== undefined) await this.select(this.trace.bar(place.selected));

@@ -1,7 +1,7 @@
 // What is shown, and what is done with it.
 
 import type { Entry } from "./action";
-import { copyBar, fold, hideRow, openMenu, pin, toggleKind } from "./commands";
+import { align, copyBar, fold, hideRow, openMenu, pin, toggleKind } from "./commands";
 
 const KIND_KEYS = Array.from({ length: 9 }, (_, i) => `Digit${i + 1}`);
 
@@ -28,6 +28,13 @@ export const SHOW: Entry[] = [
         text: "highlight bars with the same name; again: all",
         menu: { on: "bar", text: "highlight bars with this name" },
         run: (s) => s.selected.value && s.toggleName(s.trace.nameOf(s.selected.value)),
+    },
+    {
+        id: "align",
+        keys: ["KeyY"],
+        shown: "Y",
+        text: "of two runs: align them at the step under the cursor; again: at their begin",
+        run: (s, w) => align(s, w),
     },
     {
         id: "mark",

@@ -84,7 +84,8 @@ export function peer(session: Session, step: number): void {
 export function focus(session: Session): void {
     const bar = session.selected.value;
     const span = session.span.value;
-    const [start, end] = bar ? [bar.start, bar.end + bar.fade] : span ? [span.t0, span.t1] : [NaN, NaN];
+    const by = bar ? session.shiftOf(bar.lane) : 0;
+    const [start, end] = bar ? [bar.start + by, bar.end + bar.fade + by] : span ? [span.t0, span.t1] : [NaN, NaN];
     if (!Number.isFinite(start)) return;
     const { t0, t1 } = session.view.value;
     const centred = Math.abs((t0 + t1) / 2 - (start! + end!) / 2) < (t1 - t0) / 50;
@@ -101,16 +102,22 @@ export function fit(session: Session): void {
     const bar = session.selected.value;
     const span = session.span.value;
     if (span) session.look(fitView(span.t0, span.t1, session.trace.bundle.span, 0.02));
-    else if (bar) session.look(fitView(bar.start, bar.end + bar.fade, session.trace.bundle.span));
+    else if (bar) session.look(session.around(bar));
 }
 
 export function lastArriver(session: Session): void {
     void session.step(() => {
         const related = session.related.value;
-        const last = related && related.bar.op !== NONE ? session.trace.bundle.ops.lastPart[related.bar.op] : NONE;
-        const part = related?.parts.find((p) => p.index === last);
+        if (!related) {
+            session.message.value = "select an operation first: a click, or the key .";
+            return null;
+        }
+        const { op } = related.bar;
+        const last = op !== NONE ? session.trace.bundle.ops.lastPart[op] : NONE;
+        const part = related.parts.find((p) => p.index === last);
         if (part && part.bar !== NONE) return part.bar;
-        session.message.value = "the last rank to arrive is unknown, or a tie";
+        session.message.value =
+            op === NONE ? "this bar belongs to no operation" : "the last rank to arrive is unknown, or a tie";
         return null;
     });
 }
@@ -191,4 +198,11 @@ export function toggleKind(session: Session, place: number): void {
 
 export function focusSearch(): void {
     requestAnimationFrame(() => document.getElementById("search-input")?.focus());
+}
+
+/** Aligns two runs at the step of the upper one that a moment is in; the same again: at their begin. */
+export function align(session: Session, where: Where): void {
+    const step = session.runs.stepAt(where.at);
+    if (step === null) session.message.value = "there is one run here, or its steps are unknown";
+    else session.alignAt(session.alignedAt.value === step ? null : step);
 }

@@ -21,9 +21,10 @@ export function drawFlags(c: CanvasRenderingContext2D, trace: Trace, geometry: G
     const { flags, strings } = trace.bundle;
     const lastX = new Map<Row, number>();
     let drawn = 0;
-    for (let i = lowerBound(flags.time, geometry.view.t1) - 1; i >= 0 && drawn < MOST_FLAGS; i--) {
-        const time = flags.time[i]!;
-        if (time < geometry.view.t0) break;
+    const most = Math.abs(geometry.shifts[1] ?? 0); // the second of two runs may be moved either way
+    for (let i = lowerBound(flags.time, geometry.view.t1 + most) - 1; i >= 0 && drawn < MOST_FLAGS; i--) {
+        const time = flags.time[i]! + geometry.shift(flags.group[i]!);
+        if (flags.time[i]! < geometry.view.t0 - most) break;
         const row = rowOf(geometry, flags.group[i]!);
         if (!row) continue;
         const x = geometry.x(time);
@@ -54,8 +55,9 @@ export function drawFlags(c: CanvasRenderingContext2D, trace: Trace, geometry: G
 export function flagsAt(trace: Trace, geometry: Geometry, row: Row, x: number, y: number): number[] {
     const { flags } = trace.bundle;
     if (row.lanes.length > 0 && y > geometry.rowY(row) + HEIGHT) return [];
-    const from = lowerBound(flags.time, geometry.time(x - WIDTH));
-    const to = lowerBound(flags.time, geometry.time(x + 2));
+    const by = geometry.shift(row.group);
+    const from = lowerBound(flags.time, geometry.time(x - WIDTH) - by);
+    const to = lowerBound(flags.time, geometry.time(x + 2) - by);
     const found: number[] = [];
     for (let i = from; i < to && found.length < MOST_FLAGS; i++)
         if (rowOf(geometry, flags.group[i]!) === row) found.push(i);

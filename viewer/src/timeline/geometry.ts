@@ -7,7 +7,7 @@ import { rowAt, type Layout, type Row } from "../scene/layout";
 import type { View } from "../scene/view";
 
 export const NAMES_WIDTH = 230;
-export const RULER_HEIGHT = 26;
+export const RULER_HEIGHT = 34;
 
 export class Geometry {
     width = 0;
@@ -45,6 +45,14 @@ export class Geometry {
     }
     time(x: number): number {
         return this.view.t0 + (x - NAMES_WIDTH) / this.scale;
+    }
+    /** By run: ns that its bars are moved by; none where there is one run. */
+    get shifts(): number[] {
+        return this.session.shifts.value;
+    }
+    /** By how much the bars of a group are moved: of two runs, the second is aligned at a step. */
+    shift(group: number): number {
+        return this.session.shift(group);
     }
     rowY(row: Row): number {
         return row.pinned ? RULER_HEIGHT + row.y : this.rowsTop + row.y - this.scroll;

@@ -213,7 +213,7 @@ export class Input {
         const { lanes: table } = this.session.trace.bundle;
         const upper = row.halves && y < this.geometry.rowY(row) + row.height / 2;
         const lanes = upper ? [...row.lanes].sort((a, b) => table.sub[b]! - table.sub[a]!) : row.lanes;
-        const time = this.geometry.time(x);
+        const time = this.geometry.time(x) - this.geometry.shift(row.group);
         const slack = NEAR / this.geometry.scale;
         for (let i = lanes.length - 1; i >= 0; i--) {
             const bar = await this.session.trace.barAt(lanes[i]!, time, slack);
@@ -242,7 +242,6 @@ export class Input {
 
     private fitSelected(): void {
         const bar = this.session.selected.value;
-        if (bar && this.overlay.mouseX >= NAMES_WIDTH)
-            this.session.look(fitView(bar.start, bar.end + bar.fade, this.session.trace.bundle.span));
+        if (bar && this.overlay.mouseX >= NAMES_WIDTH) this.session.look(this.session.around(bar));
     }
 }

@@ -5,25 +5,34 @@ import type { Trace } from "../data/trace";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import type { Row } from "../scene/layout";
 import type { Theme } from "../scene/palette";
-import { duration, longDuration, niceStep, tickBase, tickWords } from "./ruler";
+import { clockWords, dayOf, duration, longDuration, niceStep, tickBase, tickWords, wallTime } from "./ruler";
 
 export const FONT = "11px system-ui, sans-serif";
 const BOLD = "600 11px system-ui, sans-serif";
 /** Mean width in that font, where an estimate will do. */
 export const CHARACTER = 6.3;
 const NOT_KNOWN = "starts not compared";
+const SMALL = "9.5px system-ui, sans-serif";
 const INDENT = 11;
+/** Heights of the two lines of the ruler: times of the run, and times of day. */
+const TICKS = 10;
+const CLOCK = 22;
 /** Texts whose widths are kept. */
 const MOST_KNOWN = 10_000;
 
 export class Margins {
     private readonly clockError: string;
+    /** Wall time of 0 s, and its day; undefined: the times have no date. */
+    private readonly wall: bigint | undefined;
+    private readonly day: string;
     private readonly known = new Map<string, { text: string; width: number }>();
 
     constructor(
         private readonly trace: Trace,
         private readonly context: CanvasRenderingContext2D,
     ) {
+        this.wall = wallTime(trace.bundle.meta.begin_ns);
+        this.day = this.wall === undefined ? "" : `${dayOf(this.wall)} UTC`;
         const error = trace.bundle.meta.report?.clock_error_ns;
         this.clockError = error === null ? NOT_KNOWN : error ? `clock error ≤ ${duration(error)}` : ""; // none: old bundles
     }
@@ -35,6 +44,7 @@ export class Margins {
         const { t0, t1 } = geometry.view;
         const step = niceStep(96 / geometry.scale);
         const base = tickBase(t0, t1, step);
+        let free = NAMES_WIDTH; // where the next time of day may begin
         for (let k = Math.ceil(t0 / step); k * step < t1; k++) {
             const x = Math.round(geometry.x(k * step));
             c.fillStyle = theme.grid;
@@ -42,7 +52,15 @@ export class Margins {
             c.fillRect(x, RULER_HEIGHT - 7, 1, geometry.height);
             c.globalAlpha = 1;
             c.fillStyle = theme.dim;
-            c.fillText(tickWords(k * step, step, base), x + 4, RULER_HEIGHT / 2);
+            c.fillText(tickWords(k * step, step, base), x + 4, TICKS);
+            if (this.wall === undefined || x < free) continue;
+            c.font = SMALL;
+            const clock = clockWords(this.wall, k * step, step);
+            c.globalAlpha = 0.85;
+            c.fillText(clock, x + 4, CLOCK);
+            c.globalAlpha = 1;
+            free = x + c.measureText(clock).width + 10;
+            c.font = FONT;
         }
         c.fillStyle = theme.grid;
         c.fillRect(0, RULER_HEIGHT - 1, geometry.width, 1);
@@ -50,11 +68,15 @@ export class Margins {
         c.fillStyle = theme.background;
         c.fillRect(0, 0, NAMES_WIDTH - 1, RULER_HEIGHT - 1);
         c.fillStyle = theme.dim;
-        c.fillText(this.clockError, 8, RULER_HEIGHT / 2);
-        if (base === 0) return;
+        c.fillText(this.clockError, 8, TICKS);
         c.textAlign = "right";
+        if (this.wall !== undefined) {
+            c.font = SMALL;
+            c.fillText(this.day, NAMES_WIDTH - 6, CLOCK);
+            c.font = FONT;
+        }
         c.fillStyle = theme.text;
-        c.fillText(`${longDuration(base)} +`, NAMES_WIDTH - 6, RULER_HEIGHT / 2);
+        if (base > 0) c.fillText(`${longDuration(base)} +`, NAMES_WIDTH - 6, TICKS);
         c.textAlign = "left";
     }
 
@@ -79,7 +101,7 @@ export class Margins {
     private name(row: Row, geometry: Geometry, theme: Theme): void {
         const c = this.context;
         const y = geometry.rowY(row);
-        const host = this.trace.bundle.groups.level[row.group] === Level.Host && row.open !== null;
+        const host = this.trace.bundle.groups.level[row.group]! <= Level.Host && row.open !== null;
         c.fillStyle = row.lanes.length === 0 || row.pinned ? theme.heading : theme.background;
         c.fillRect(0, y, NAMES_WIDTH, row.height);
         const middle = y + row.height / 2 + 0.5;

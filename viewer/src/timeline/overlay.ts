@@ -1,5 +1,6 @@
 // The upper canvas: selection, what the mouse is over, the span, marks, places found, relations.
 
+import { laneOfBar } from "../data/bundle";
 import { NONE } from "../data/layout";
 import type { Bar, Trace } from "../data/trace";
 import type { Session } from "../state/session";
@@ -9,6 +10,7 @@ import type { Theme } from "../scene/palette";
 import { Relations } from "./relations";
 import { duration, longDuration, moment } from "./ruler";
 import { SameName } from "./same";
+import { drawSteps } from "./steps";
 
 /** Ticks of places found, at most; two on one pixel are one. */
 const MOST_TICKS = 20_000;
@@ -40,6 +42,7 @@ export class Overlay {
         c.beginPath();
         c.rect(NAMES_WIDTH, RULER_HEIGHT, geometry.timeWidth, geometry.height);
         c.clip();
+        drawSteps(c, session, geometry, theme);
         this.sameName(session, geometry);
         this.span(session, geometry);
         c.save();
@@ -68,8 +71,9 @@ export class Overlay {
         for (const at of row ? [...pinned, row] : pinned) {
             const y = geometry.rowY(at);
             if (!at.pinned && y + at.height < geometry.rowsTop) continue;
-            const a = Math.max(geometry.x(bar.start), NAMES_WIDTH - 10);
-            const b = Math.min(geometry.x(bar.end + bar.fade), geometry.width + 10);
+            const by = geometry.shift(at.group);
+            const a = Math.max(geometry.x(bar.start + by), NAMES_WIDTH - 10);
+            const b = Math.min(geometry.x(bar.end + bar.fade + by), geometry.width + 10);
             c.strokeStyle = colour;
             c.lineWidth = width;
             c.beginPath();
@@ -210,7 +214,8 @@ export class Overlay {
         const op = related.bar.op;
         const c = this.context;
         const theme = session.theme.value;
-        const at = (time: number): number => Math.min(Math.max(geometry.x(time), NAMES_WIDTH), geometry.width);
+        const by = session.shiftOf(related.bar.lane);
+        const at = (time: number): number => Math.min(Math.max(geometry.x(time + by), NAMES_WIDTH), geometry.width);
         const [first, last, end] = [at(ops.first[op]!), at(ops.last[op]!), at(ops.end[op]!)];
         c.fillStyle = theme.sameOp;
         c.globalAlpha = 0.35;
@@ -247,10 +252,13 @@ export class Overlay {
     private hits(session: Session, geometry: Geometry): void {
         const c = this.context;
         c.fillStyle = session.theme.value.mark;
-        const { times } = session.hits.value;
+        const { times, bars } = session.hits.value;
+        const { lanes } = this.trace.bundle;
+        const moved = session.shifts.value.some((by) => by !== 0);
         const taken = new Uint8Array(Math.max(1, Math.ceil(geometry.width)));
         for (let i = 0; i < times.length && i < MOST_TICKS; i++) {
-            const x = Math.round(geometry.x(times[i]!));
+            const by = moved ? session.shiftOf(laneOfBar(lanes, bars[i]!)) : 0;
+            const x = Math.round(geometry.x(times[i]! + by));
             if (x < NAMES_WIDTH || x >= geometry.width || taken[x]) continue;
             taken[x] = 1;
             c.fillRect(x, RULER_HEIGHT - 9, 1.5, 8);
@@ -269,6 +277,6 @@ export class Overlay {
         const text = moment(geometry.time(this.mouseX), Math.max(1, 1 / geometry.scale));
         const half = c.measureText(text).width / 2 + 6;
         const x = Math.min(Math.max(this.mouseX, NAMES_WIDTH + half), geometry.width - half);
-        this.pill(text, x, RULER_HEIGHT / 2 - 1, theme, theme.grid);
+        this.pill(text, x, 10, theme, theme.grid);
     }
 }

@@ -64,7 +64,6 @@ export class Painter {
         const height = Math.max(1, Math.round((geometry.height - RULER_HEIGHT) * ratio));
         this.raster.resize(width, height);
         if (this.scan.width !== width) [this.scan, this.second] = [newScan(width), newScan(width)];
-        this.axis.t0 = geometry.view.t0;
         this.axis.scale = geometry.scale * ratio;
         const pinnedEnd = geometry.layout.pinnedHeight;
         // Rows fill all but what is below the last of them.
@@ -85,6 +84,7 @@ export class Painter {
             // One line more: where heights are rounded, no line stays as it was.
             this.raster.strip(top + gap + inner, gap + 1, colours.background[striped]);
             clearScan(this.scan);
+            this.axis.t0 = geometry.view.t0 - geometry.shift(row.group);
             if (!row.halves) {
                 for (const lane of row.lanes) this.folder.fold(lane, this.axis, this.scan);
                 this.raster.row(this.scan, top + gap, inner, striped, colours);
@@ -115,7 +115,7 @@ export class Painter {
         // From the top down: where lanes are overlaid, the labels are those of the upper one.
         for (let k = row.lanes.length - 1; k >= 0; k--) {
             const lane = row.lanes[k]!;
-            this.eachWide(lane, geometry, MARKS_FROM, (block, i, a, b) => {
+            this.eachWide(lane, geometry, row.group, MARKS_FROM, (block, i, a, b) => {
                 const shared = row.halves && this.sharesRow(row, lane, block.start[i]!, block.end[i]!);
                 const height = shared ? row.height / 2 : row.height;
                 this.onBar(block, i, a, b, shared && this.isLower(lane) ? y + height : y, height, geometry, theme);
@@ -140,11 +140,13 @@ export class Painter {
     private eachWide(
         lane: number,
         geometry: Geometry,
+        group: number,
         least: number,
         visit: (block: Block, i: number, a: number, b: number) => void,
     ): void {
         const { lanes, blocks } = this.trace.bundle;
-        const { t0, t1 } = geometry.view;
+        const by = geometry.shift(group);
+        const [t0, t1] = [geometry.view.t0 - by, geometry.view.t1 - by];
         const { scale } = geometry;
         const time = least / scale;
         const last = lanes.blockFrom[lane + 1]!;
@@ -198,7 +200,7 @@ export class Painter {
         if (to - from < LABEL_FROM || height < 12) return;
         // What is hatched or pale has the background's lightness, and takes its text; behind a short wait there is
         // room.
-        const waited = block.wait ? geometry.x(block.start[i]! + block.wait[i]!) : a;
+        const waited = block.wait ? a + block.wait[i]! * geometry.scale : a;
         const behind = Math.max(0, to - Math.max(waited, from));
         // Where the words go: behind the wait, or on it where that has more room.
         const pale = waited > from && behind < LABEL_FROM + (waited - from > LABEL_FROM ? waited - from : 0);

@@ -26,6 +26,9 @@ interface Spot {
     exact: boolean; // the bar itself is there; else a row that stands for it
 }
 
+/** Height of the strip below the bars of the selected operation, in pixels. */
+const STRIP = 3;
+
 export class Relations {
     /** Called when parts have come that were not there. */
     onArrival: () => void = () => {};
@@ -48,12 +51,14 @@ export class Relations {
     /** The operations in the window; those whose parts are not here yet are asked for and come with the next frame. */
     ofAll(c: CanvasRenderingContext2D, geometry: Geometry, theme: Theme): void {
         const { ops } = this.trace.bundle;
-        const [from, to] = this.trace.opsFrom(geometry.view.t0, geometry.view.t1);
+        // The second of two runs may be moved either way.
+        const by = Math.abs(geometry.shifts[1] ?? 0);
+        const [from, to] = this.trace.opsFrom(geometry.view.t0 - by, geometry.view.t1 + by);
         let drawn = 0;
         for (let op = Math.max(0, from - STILL_RUNNING); op < to && drawn < MOST_OPS; op++) {
             // An end that is not known may be anywhere: such operations are drawn, too.
             if ((ops.end[op]! - ops.first[op]!) * geometry.scale < LEAST_WIDTH) continue;
-            if (ops.end[op]! < geometry.view.t0) continue;
+            if (ops.end[op]! + by < geometry.view.t0) continue;
             drawn++;
             const parts = this.parts.get(op);
             if (parts === undefined) this.ask(op);
@@ -67,11 +72,12 @@ export class Relations {
     /** Of bars that are wide enough to be distinguished, and whose parents are in memory. */
     private allParents(c: CanvasRenderingContext2D, geometry: Geometry, theme: Theme): void {
         const { lanes, blocks } = this.trace.bundle;
-        const { t0, t1 } = geometry.view;
         let drawn = 0;
         geometry.eachRow((row) => {
             if (row.lanes.length !== 1) return;
             const lane = row.lanes[0]!;
+            const by = geometry.shift(row.group);
+            const [t0, t1] = [geometry.view.t0 - by, geometry.view.t1 - by];
             for (let id = lanes.blockFrom[lane]!; id < lanes.blockFrom[lane + 1]! && blocks.from[id]! < t1; id++) {
                 const block = this.trace.blocks.peek(id);
                 if (!block?.parent || blocks.to[id]! <= t0 || block.longestBar * geometry.scale < 8) continue;
@@ -104,7 +110,12 @@ export class Relations {
         const row = geometry.standIn(lane);
         if (!row) return undefined;
         const exact = geometry.rowOf(lane) !== undefined;
-        return { x: geometry.x(time), y: geometry.rowY(row) + row.height / 2, height: row.height, exact };
+        return {
+            x: geometry.x(time + geometry.shift(row.group)),
+            y: geometry.rowY(row) + row.height / 2,
+            height: row.height,
+            exact,
+        };
     }
 
     /** Where the other end is folded away or hidden: a dot on the row that stands for it. */
@@ -143,7 +154,13 @@ export class Relations {
         const points: { y: number; height: number; exact: boolean; start: number; end: number }[] = [];
         for (const part of parts) {
             const spot = Number.isFinite(part.start) ? this.spot(this.laneOf(part), part.start, geometry) : undefined;
-            if (spot) points.push({ ...spot, y: spot.y - spot.height / 2, start: spot.x, end: geometry.x(part.end) });
+            if (spot)
+                points.push({
+                    ...spot,
+                    y: spot.y - spot.height / 2,
+                    start: spot.x,
+                    end: spot.x + (part.end - part.start) * geometry.scale,
+                });
         }
         points.sort((a, b) => a.y - b.y);
         c.strokeStyle = theme.sameOp;
@@ -172,18 +189,20 @@ export class Relations {
     /** Wait pale, transfer strong; the last arriver with a mark, unless it is a tie. */
     private shade(c: CanvasRenderingContext2D, op: number, parts: Part[], geometry: Geometry, theme: Theme): void {
         const { ops } = this.trace.bundle;
-        const last = geometry.x(ops.last[op]!);
         c.fillStyle = theme.sameOp;
         for (const part of parts) {
             const row = geometry.rowOf(this.laneOf(part));
             if (!row || !Number.isFinite(part.start)) continue;
             const y = geometry.rowY(row);
-            const start = geometry.x(part.start);
-            const end = Number.isFinite(part.end) ? geometry.x(part.end) : last;
-            c.globalAlpha = 0.1;
-            c.fillRect(start, y, Math.max(0, Math.min(last, end) - start), row.height);
-            c.globalAlpha = 0.24;
-            c.fillRect(last, y, Math.max(0, end - last), row.height);
+            const by = geometry.shift(row.group);
+            const [start, last] = [geometry.x(part.start + by), geometry.x(ops.last[op]! + by)];
+            const end = Number.isFinite(part.end) ? geometry.x(part.end + by) : last;
+            // Below the words of the bars: they stay readable on every theme.
+            const [top, high] = [y + row.height - STRIP, STRIP];
+            c.globalAlpha = 0.4;
+            c.fillRect(start, top, Math.max(0, Math.min(last, end) - start), high);
+            c.globalAlpha = 0.9;
+            c.fillRect(last, top, Math.max(0, end - last), high);
             c.globalAlpha = 1;
             if (part.index === ops.lastPart[op]) {
                 c.beginPath();

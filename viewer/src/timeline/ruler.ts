@@ -66,3 +66,21 @@ export function tickWords(ns: number, step: number, base: number): string {
     const grouped = String(Math.abs(value)).replace(/\B(?=(\d{3})+$)/g, "\u2009");
     return `${base > 0 ? "+" : ""}${value < 0 ? "-" : ""}${grouped} ${unit}`;
 }
+
+/** Wall time in ns since 1970; undefined for times of a tool's own zero, which have no date. */
+export function wallTime(begin: string): bigint | undefined {
+    const ns = /^\d{19,}$/.test(begin) ? BigInt(begin) : 0n;
+    return ns >= 1_000_000_000_000_000_000n && ns <= 8_000_000_000_000_000_000n ? ns : undefined;
+}
+
+/** "01:07:04.120": the time of day (UTC) at a tick, with as many digits as a step of the axis needs. */
+export function clockWords(begin: bigint, ns: number, step: number): string {
+    const at = begin + BigInt(Math.round(ns));
+    const date = new Date(Number(at / 1_000_000n)).toISOString();
+    const digits = step >= 1e9 ? 0 : step >= 1e6 ? 3 : step >= 1e3 ? 6 : 9;
+    const rest = String(at % 1_000_000_000n).padStart(9, "0");
+    return date.slice(11, 19) + (digits > 0 ? `.${rest.slice(0, digits)}` : "");
+}
+
+/** "2026-11-15" */
+export const dayOf = (wall: bigint): string => new Date(Number(wall / 1_000_000n)).toISOString().slice(0, 10);

@@ -33,12 +33,13 @@ export class SameName {
             this.names.clear();
         }
         const { lanes, blocks } = this.trace.bundle;
-        const { t0, t1 } = geometry.view;
         const time = least / geometry.scale;
         let seen = 0;
         let drawn = 0;
         geometry.eachRow((row) => {
             const y = geometry.rowY(row);
+            const by = geometry.shift(row.group);
+            const [t0, t1] = [geometry.view.t0 - by, geometry.view.t1 - by];
             for (const lane of row.lanes) {
                 for (let id = lanes.blockFrom[lane]!; id < lanes.blockFrom[lane + 1]!; id++) {
                     if (blocks.to[id]! <= t0) continue;
@@ -53,8 +54,8 @@ export class SameName {
                         if (++seen > MOST_SEEN || drawn > MOST_DRAWN) break;
                         if (block.end[i]! - block.start[i]! < time || !this.is(block.name[i]!, block.kind[i]!))
                             continue;
-                        const a = Math.max(NAMES_WIDTH, geometry.x(block.start[i]!));
-                        const b = Math.min(geometry.width, geometry.x(block.end[i]!));
+                        const a = Math.max(NAMES_WIDTH, geometry.x(block.start[i]! + by));
+                        const b = Math.min(geometry.width, geometry.x(block.end[i]! + by));
                         draw(a, y + 2, Math.max(1, b - a), row.height - 4);
                         drawn++;
                     }

@@ -58,7 +58,13 @@ export class Timeline {
         session.placeOf = (bar, row) => this.placeOf(bar, row);
         effect(() => {
             // Reading them is what makes this run again.
-            void [session.view.value, session.scroll.value, session.layout.value, session.theme.value];
+            void [
+                session.view.value,
+                session.scroll.value,
+                session.layout.value,
+                session.theme.value,
+                session.shifts.value,
+            ];
             this.invalidate();
         });
         effect(() => {
@@ -76,6 +82,17 @@ export class Timeline {
             ];
             session.shareSoon();
             this.invalidateOverlay();
+        });
+        // What is drawn elsewhere, but is a part of the address.
+        effect(() => {
+            void [
+                session.panel.value,
+                session.query.value,
+                session.filter.value,
+                session.saved.value,
+                session.themeChoice.value,
+            ];
+            session.shareSoon();
         });
     }
 
@@ -151,7 +168,7 @@ export class Timeline {
     private placeOf(bar: Bar | null, row: Row | null): { x: number; y: number } {
         const box = this.upper.getBoundingClientRect();
         const at = row ?? (bar ? this.geometry.standIn(bar.lane) : undefined);
-        const x = bar && !row ? this.geometry.x(bar.start) : NAMES_WIDTH / 2;
+        const x = bar && !row ? this.geometry.x(bar.start + this.session.shiftOf(bar.lane)) : NAMES_WIDTH / 2;
         return {
             x: box.x + Math.min(Math.max(x, 20), box.width - 20),
             y: box.y + Math.min(at ? this.geometry.rowY(at) + at.height : RULER_HEIGHT, box.height - 20),
