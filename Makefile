@@ -244,7 +244,7 @@ $(BUILD)/obj/src/bundle/page.o: DEFINES += -DRS_PAGE_FILE='"$(BUILD)/page.html"'
 
 # In glibc before 2.40 a TLS descriptor call may clobber vector registers: the callbacks use none.
 ifneq ($(TLS_DIALECT),)
-$(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o masks.o): PLUGIN_CFLAGS += -mgeneral-regs-only
+$(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o masks.o detail.o): PLUGIN_CFLAGS += -mgeneral-regs-only
 endif
 
 $(BUILD)/plugin/%.o: %.c $(BUILD)/config.mk

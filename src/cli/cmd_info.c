@@ -66,6 +66,11 @@ static void counts(struct rs_json *j, const struct rs_overview *o)
         rs_json_key_u64(j, "emitted", s->callbacks + o->lost + o->overwritten + o->damaged + o->cut);
     else
         rs_json_key_null(j, "emitted");
+    if (o->requested_ns > 0)
+        rs_json_key_double(j, "detail_share", (double)o->detail_ns / (double)o->requested_ns);
+    else
+        rs_json_key_null(j, "detail_share");
+    rs_json_key_u64(j, "triggers", o->triggers);
     rs_json_key(j, "calls");
     calls_json(j, s);
     rs_json_key(j, "events");
@@ -301,6 +306,13 @@ static void print_mask(const struct rs_overview *o)
 {
     if (!o->same_mask) {
         rs_screen_print("requested  differs between processes or over time: see coverage in --json\n");
+        if (!o->requested_ns) return;
+        rs_screen_print("detail     GPU times (KernelCh) %.1f %% of the time",
+                        100 * (double)o->detail_ns / (double)o->requested_ns);
+        if (o->triggers)
+            rs_screen_print("; %s window%s opened by unusual intervals between calls", rs_text_count(o->triggers).s,
+                            o->triggers == 1 ? "" : "s");
+        rs_screen_print("\n");
         return;
     }
     const char *name = rs_setting_mask_name((int)o->mask);

@@ -102,6 +102,7 @@ static void print_head(const struct rs_report *r)
             const char *why;
         } why[] = {{b->alone, "on one rank"},
                    {b->untimed, "without known starts"},
+                   {b->not_measured, "not measured, outside of windows of detail"},
                    {b->unaligned, "on clocks apart"},
                    {b->totals.violations, "with times that cannot be"}};
         for (size_t i = 0, any = 0; i < sizeof why / sizeof *why; i++)

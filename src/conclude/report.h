@@ -37,6 +37,7 @@ struct rs_report_basis {
     struct rs_totals totals; /* of what passed the filter */
     uint64_t alone; /* not compared: only one rank is present, or takes part */
     uint64_t untimed; /* not compared: starts are unknown, or stale */
+    uint64_t not_measured; /* not compared: called between windows of detail, by one of its ranks or all */
     uint64_t unaligned; /* not compared: clocks are not aligned with each other */
     uint32_t ranks, hosts; /* recorded */
     int64_t unseen; /* ranks without a recording; -1: unknown */

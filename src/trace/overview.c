@@ -24,6 +24,21 @@ static void count_places(struct rs_overview *o, const struct rs_inputs *in)
     }
 }
 
+/* For how long KernelCh was requested: until the last sign of life. */
+static void add_detail(struct rs_overview *o, struct rs_source *s)
+{
+    const struct rs_process *p = &s->process;
+    int64_t end = rs_source_end_ns(s);
+    o->triggers += p->ntriggers;
+    for (size_t i = 0; i < p->nmasks; i++) {
+        int64_t from = rs_clock_ns(&s->clock, p->masks[i].tick);
+        int64_t to = i + 1 < p->nmasks ? rs_clock_ns(&s->clock, p->masks[i + 1].tick) : end;
+        if (to <= from || (uint64_t)to - (uint64_t)from > UINT64_C(1) << 52) continue; /* damaged */
+        o->requested_ns += to - from;
+        if (p->masks[i].mask & RS_KERNEL_CH) o->detail_ns += to - from;
+    }
+}
+
 static void add_up(struct rs_overview *o, struct rs_inputs *in)
 {
     struct rs_summary *sum = &o->sum;
@@ -33,6 +48,7 @@ static void add_up(struct rs_overview *o, struct rs_inputs *in)
         o->accounted &= rs_source_accounted(&in->sources[i]);
         if (!i && p->nmasks) o->mask = p->masks[0].mask;
         o->same_mask &= p->nmasks == 1 && p->masks[0].mask == o->mask;
+        add_detail(o, &in->sources[i]);
         const struct rs_summary *s = &o->summaries[i];
         const struct rs_recording *r = in->sources[i].recording;
         o->lost += rs_recording_lost(r);

@@ -18,6 +18,8 @@ struct rs_overview {
     bool accounted; /* nothing else can have been emitted */
     bool same_mask; /* the same events were requested in all processes all the time */
     uint64_t mask; /* if same_mask */
+    int64_t requested_ns, detail_ns; /* sums over processes: of the time with known masks, and with KernelCh in it */
+    uint64_t triggers; /* windows of detail that unusual intervals opened */
     size_t hosts, communicators;
     struct rs_differences differences; /* of settings */
     const char *nccl_version; /* of all; NULL: unknown, or it differs */

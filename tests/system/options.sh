@@ -11,7 +11,7 @@ say() {
     echo "$*"
     bad=1
 }
-unset NCCL_PROFILER_PLUGIN RINGSCOPE_DIR RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP RINGSCOPE_BUFFERS
+unset NCCL_PROFILER_PLUGIN RINGSCOPE_DIR RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP RINGSCOPE_BUFFERS RINGSCOPE_DETAIL RINGSCOPE_TRIGGERS
 export LC_ALL=C.UTF-8
 on() { "$RINGSCOPE" --version | grep -q "$1 *on"; }
 
@@ -211,6 +211,7 @@ row doctor output "" "--output x"
 row doctor plugin "" "--plugin $data/README.md"
 row run output "--print-env" "--print-env --output x"
 row run events "--print-env" "--print-env --events ops"
+row run detail "--print-env" "--print-env --detail 200ms:10s"
 row run memory "--print-env" "--print-env --memory 16M"
 row run limit "--print-env" "--print-env --limit 1G"
 row run keep "--print-env" "--print-env --keep last"
@@ -222,7 +223,7 @@ g="-o rec --ranks 4"
 row gen output "-o rec" "--output other"
 row gen force "-o there" "-o there --force"
 for option in "workload tpdp" "ranks 3" "hosts 1" "devices-per-process 2" "steps 3" "callbacks 300k" "buckets 2" "bytes 1Mi" \
-    "compute 100" "channels 3" "net-steps 2" "as example" "events ops" "api 6" "seed 7" "clock-offset 3" "drift 3" "wander 3" \
+    "compute 100" "channels 3" "net-steps 2" "as example" "events ops" "detail 1ms:20h" "api 6" "seed 7" "clock-offset 3" "drift 3" "wander 3" \
     "spread 0.2" "host-part 1.5" "noise gauss:90" "rank-noise 0.1" "run-noise 0.1" "jitter 40" "bias 40" "tails 0.5" "slow 1:900" "slow-factor 1:1.5" "slow-host 1:900" "slow-cpu 1:900" "slow-link 0-1:9" "mismatch 1@3" "late-credit 2:900" "overlap" "sporadic 1:0.5:900" "warm-up 2:900" "pause 1@3:900" "profiler all@3:900" "checkpoint all@5:900" \
     "drop 0.1" "late 1@3" "ring 1:20000" "no-recording 1" "hang stalled-net:3@10" "truth-times" "no-truth"; do
     row gen "${option% *}" "$g" "$g --$option"
@@ -249,6 +250,7 @@ row sim output "--ranks 2 --steps 1 --speed 100" "--ranks 2 --steps 1 --speed 10
 row sim bytes "$s" "$s --bytes 1Mi"
 row sim seed "$s" "$s --seed 2"
 row sim events "$s" "$s --events ops"
+row sim detail "$s" "$s --detail 1ms:20h"
 row sim plugin "$s" "$s --plugin /nothing.so"
 row sim slow "$s" "-o rec --ranks 2 --steps 1 --slow 1:400000"
 row sim slow-cpu "$s" "-o rec --ranks 2 --steps 1 --slow-cpu 1:400000"
