@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/matches.h"
 #include "cli/notes.h"
@@ -79,8 +81,30 @@ int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *in, const 
     return status == RS_OK ? 0 : rs_print_err(cmd->name, &err);
 }
 
+/* Live files of ended processes keep the room that these had reserved. */
+static void hint_at_gather(const struct rs_command *cmd, const struct rs_inputs *in)
+{
+    enum { MUCH = 32 << 20 }; /* bytes */
+    size_t files = 0;
+    uint64_t bytes = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_recording *r = in->sources[i].recording;
+        struct stat st;
+        if (!r->live_path || rs_may_run(r->alive) || stat(r->live_path, &st)) continue;
+        if (!files++) first = r->path;
+        bytes += (uint64_t)st.st_blocks * 512; /* as stat(2) counts them: copies are sparse */
+    }
+    const char *slash = first ? strrchr(first, '/') : NULL;
+    if (bytes >= MUCH)
+        rs_warn(cmd->name, "%zu live file%s of ended processes take%s %s: `ringscope gather %.*s` makes them small",
+                files, files == 1 ? "" : "s", files == 1 ? "s" : "", rs_text_bytes(bytes).s,
+                slash ? (int)(slash - first) : 1, slash ? first : ".");
+}
+
 void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *in)
 {
+    if (cmd == &rs_cmd_info || cmd == &rs_cmd_hang) hint_at_gather(cmd, in);
     rs_notes_say_damage(cmd->name, in, cmd == &rs_cmd_info);
     enum { MOST = 5 }; /* of one file; info --json has them all */
     for (size_t i = 0; i < in->n; i++) {

@@ -9,7 +9,9 @@
 #include "analyse/per_step_cost.h"
 #include "analyse/words.h"
 #include "base/memory.h"
+#include "base/moment.h"
 #include "conclude/chance.h"
+#include "join/op_facts.h"
 #include "join/ranks.h"
 
 /* ---- the conclusion ----
@@ -187,10 +189,17 @@ static void say_steps(struct rs_report *r)
     }
     if (!n || more < span(r) / 200) return;
     struct rs_strbuf s = {0};
-    rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", n,
-                     steps_looked_at(r));
+    uint32_t measured = 0, all = steps_looked_at(r);
+    for (uint32_t i = r->steps.warmup; i < r->steps.n; i++)
+        measured += r->steps.rows[i].counted && r->steps.rows[i].measured;
+    rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 "%s steps took longer than usual, together by ", n, measured,
+                     measured < all ? " measured" : "");
     rs_words_ns(&s, more);
-    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].text);
+    char utc[RS_MOMENT_ROOM];
+    bool dated = rs_moment_utc(o->rows[worst].from_ns, utc, sizeof utc);
+    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 " at ", o->rows[worst].step);
+    rs_words_moment(&s, r->view.model, o->rows[worst].from_ns);
+    rs_strbuf_printf(&s, "%s%s: %s.", dated ? ", " : "", utc, o->rows[worst].text);
     say(r, &s);
 }
 
@@ -205,7 +214,17 @@ static void say_doubts(struct rs_report *r)
                          b->totals.mismatches, b->totals.mismatches == 1 ? " was" : "s were");
         say(r, &s);
     }
-    uint64_t missing = b->totals.ops - b->totals.compared - b->alone - b->totals.violations;
+    if (b->not_measured) {
+        uint64_t measured = b->totals.ops - b->not_measured;
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s,
+                         "GPU times were recorded of %" PRIu64 " of %" PRIu64
+                         " operations (%.1f %%), in windows of detail: costs to others, waits and bandwidths are of "
+                         "these, what a cure saves is of the whole run.",
+                         measured, b->totals.ops, 100 * (double)measured / (double)b->totals.ops);
+        say(r, &s);
+    }
+    uint64_t missing = b->totals.ops - b->totals.compared - b->alone - b->totals.violations - b->not_measured;
     if (b->totals.compared && missing > b->totals.ops / 20) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s, "%" PRIu64 " of %" PRIu64 " operations could not be compared: ", missing, b->totals.ops);
@@ -357,6 +376,8 @@ static void count_uncompared(struct rs_report *r, uint32_t op)
     }
     if (n < 2)
         b->alone++;
+    else if (rs_op_not_measured(m, op))
+        b->not_measured++;
     else if (unaligned && !untimed)
         b->unaligned++;
     else
@@ -447,6 +468,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     rs_stragglers_find(&r->stragglers, &r->view);
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
+    r->link_gbs = o->link_gbs > 0 ? o->link_gbs : NAN;
     if (o->reference) rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth);
     if (has_starts(&r->view)) /* else steps are of calls, and their lengths are unknown */
         rs_one_offs_find(&r->one_offs, &r->view, &r->steps, &r->bandwidth);
