@@ -36,10 +36,11 @@ const struct rs_command rs_cmd_gather = {
     .name = "gather",
     .summary = "collect what killed processes left on this host's local storage",
     .usage = "DIR...",
-    .text = "Where a recording's folder is on a network file system, a process keeps its newest records in /dev/shm of "
-            "its\n"
-            "host. After a kill they are still there: run this on that host to bring them to the folder. Live files of\n"
-            "ended processes that are in the folder already are made as small as what they contain.",
+    .text =
+        "Where a recording's folder is on a network file system, a process keeps its newest records in /dev/shm of "
+        "its\n"
+        "host. After a kill they are still there: run this on that host to bring them to the folder. Live files of\n"
+        "ended processes that are in the folder already are made as small as what they contain.",
     .examples = "ringscope gather rec                        # before it is copied elsewhere\n"
                 "srun -N 16 --ntasks-per-node=1 ringscope gather /shared/ringscope-4711",
     .run = run,

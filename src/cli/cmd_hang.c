@@ -99,7 +99,8 @@ static void print_evidence(const struct rs_model *m, const struct rs_hang_findin
     char utc[RS_MOMENT_ROOM];
     if (h->since != RS_TIME_NONE) {
         bool dated = rs_moment_utc(h->since, utc, sizeof utc);
-        rs_screen_print(", no progress since %s%s%s", rs_zero_moment(m, h->since).s, dated ? ", " : "", dated ? utc : "");
+        rs_screen_print(", no progress since %s%s%s", rs_zero_moment(m, h->since).s, dated ? ", " : "",
+                        dated ? utc : "");
     }
     rs_screen_print("\n");
     rs_table_print(&t, "", stdout);

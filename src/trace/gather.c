@@ -52,9 +52,10 @@ static bool compact_make(struct compact *c, const struct rs_file_map *map)
     if (map->size < sizeof c->header) return false;
     memcpy(&c->header, map->data, sizeof c->header);
     struct rs_live_header *l = &c->header;
-    uint64_t slots_bytes = (uint64_t)l->slots * sizeof *c->slots, buffers_bytes = (uint64_t)l->buffers * RS_BUFFER_BYTES;
-    if (l->magic != RS_LIVE_MAGIC || l->slots > RS_SLOT_LIMIT || l->slots_at != RS_LIVE_PAGE || l->buffers_at % RS_LIVE_PAGE ||
-        l->buffers_at < l->slots_at + slots_bytes || l->buffers_at > map->size ||
+    uint64_t slots_bytes = (uint64_t)l->slots * sizeof *c->slots,
+             buffers_bytes = (uint64_t)l->buffers * RS_BUFFER_BYTES;
+    if (l->magic != RS_LIVE_MAGIC || l->slots > RS_SLOT_LIMIT || l->slots_at != RS_LIVE_PAGE ||
+        l->buffers_at % RS_LIVE_PAGE || l->buffers_at < l->slots_at + slots_bytes || l->buffers_at > map->size ||
         buffers_bytes > map->size - l->buffers_at)
         return false;
     uint32_t *moved = rs_zalloc((size_t)l->buffers + 1, sizeof *moved), kept = 0;
@@ -68,7 +69,8 @@ static bool compact_make(struct compact *c, const struct rs_file_map *map)
         moved[i] = kept;
     }
     for (uint32_t i = 0; i < l->slots; i++)
-        if (c->slots[i].buffer) c->slots[i].buffer = c->slots[i].buffer <= l->buffers ? moved[c->slots[i].buffer - 1] : 0;
+        if (c->slots[i].buffer)
+            c->slots[i].buffer = c->slots[i].buffer <= l->buffers ? moved[c->slots[i].buffer - 1] : 0;
     free(moved);
     l->buffers = kept;
     l->locked = 2; /* a lock cannot be copied: its process has ended */
@@ -129,7 +131,8 @@ static enum rs_status copy(int from, const char *from_path, const char *to, bool
         status = put_compact(&out, &c, to, err);
     } else { /* what is damaged may be of use to somebody */
         status = put(&out, map.data, map.size - 1, to, err);
-        if (status == RS_OK && fwrite(map.data + map.size - 1, 1, 1, out.file) != 1) status = rs_fail_errno(err, "%s", to);
+        if (status == RS_OK && fwrite(map.data + map.size - 1, 1, 1, out.file) != 1)
+            status = rs_fail_errno(err, "%s", to);
     }
     compact_free(&c);
     const char *trouble = rs_file_trouble(&map);
