@@ -138,8 +138,9 @@ bool rs_op_not_measured(const struct rs_model *m, uint32_t op)
     for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
         uint32_t part = m->order[m->ops.part[op] + i];
         const struct rs_proc *proc = rs_part_proc(m, part);
-        if (p->start[part] == RS_TIME_NONE && proc->windows && !(p->flags[part] & RS_PART_SELF) &&
-            !rs_proc_requested(proc, p->enqueued[part]))
+        /* At the edge of a window network events may be requested while KernelCh is not: a proxy's start is no measurement. */
+        bool timed = p->start[part] != RS_TIME_NONE && p->start_source[part] == RS_FROM_KERNEL;
+        if (!timed && proc->windows && !(p->flags[part] & RS_PART_SELF) && !rs_proc_requested(proc, p->enqueued[part]))
             return true;
     }
     return false;
