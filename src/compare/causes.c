@@ -115,7 +115,7 @@ static void say_ranks(struct rs_strbuf *s, const struct rs_step_cause *x)
 static void say_cause(struct rs_step_cause *x)
 {
     struct rs_strbuf s = {0};
-    bool one = !x->all && x->nranks == 1;
+    bool one = !x->all && (x->nranks == 1 || (x->who && strncmp(x->who, "ranks ", 6) != 0));
     switch (x->kind) {
     case RS_CAUSE_GPU:
         rs_strbuf_puts(&s, one ? "the GPU of " : "the GPUs of ");
