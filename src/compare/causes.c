@@ -31,7 +31,7 @@ struct rank_change {
 };
 
 struct work {
-    bool launches; /* are known */
+    bool launches, divided; /* it is known when ranks launched, and what their steps are made of */
     struct rs_comparison *c;
     struct rank_change *ranks;
     uint32_t n, cap;
@@ -56,7 +56,10 @@ static void find_ranks(struct work *w)
         struct rank_change *x = rank_at(w, row->rank);
         double change = w->sign * (row->b - row->a);
         switch (row->measure) {
-        case RS_M_RANK_GPU: x->gpu = change; break;
+        case RS_M_RANK_GPU:
+            x->gpu = change;
+            w->divided = true;
+            break;
         case RS_M_RANK_LAUNCH:
             x->launch = change;
             w->launches = true;
@@ -305,6 +308,7 @@ void rs_causes_find(struct rs_comparison *c)
     else
         free(self.ranks);
     if (moves && transfer <= self.ns) add_cause(&w, moved);
-    if (!c->ncauses && wait >= least) add_cause(&w, (struct rs_step_cause){.kind = RS_CAUSE_WAIT, .ns = wait});
+    if (!c->ncauses && w.divided && wait >= least)
+        add_cause(&w, (struct rs_step_cause){.kind = RS_CAUSE_WAIT, .ns = wait});
     free(w.ranks);
 }

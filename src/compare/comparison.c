@@ -309,13 +309,22 @@ static char *side_value(const struct rs_side *side, const char *name, bool *seve
     return text;
 }
 
+/* Whether it is known, on both sides, what the steps of ranks are made of. */
+static bool steps_are_divided(const struct rs_comparison *c)
+{
+    for (uint32_t i = 0; i < c->nrows; i++)
+        if (c->rows[i].measure == RS_M_RANK_GPU && !isnan(c->rows[i].a) && !isnan(c->rows[i].b)) return true;
+    return false;
+}
+
 /* Whether a setting may change what a row measures. */
-static bool may_explain(const char *setting, const struct rs_compared *row)
+static bool may_explain(const struct rs_comparison *c, const char *setting, const struct rs_compared *row)
 {
     const char *of = strstr(setting, " of ");
     bool transfer = row->measure == RS_M_TRANSFER, gpu = row->measure == RS_M_COMPUTE || row->measure == RS_M_KERNEL;
     if (is_choice(setting)) return transfer && of && !strcmp(of + 4, row->of);
-    if (begins(setting, "NCCL_") || begins(setting, "nccl.")) return transfer;
+    if (begins(setting, "NCCL_") || begins(setting, "nccl."))
+        return transfer || (row->measure == RS_M_STEP_P50 && !steps_are_divided(c));
     if (begins(setting, "TORCH_NCCL_")) return row->measure == RS_M_WAIT;
     return (begins(setting, "CUDA_") || begins(setting, "TORCH_")) && gpu;
 }
@@ -327,7 +336,7 @@ static char *explained_by(const struct rs_comparison *c, const char *setting)
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->nrows; i++) {
         const struct rs_compared *row = &c->rows[i];
-        if (row->verdict <= RS_NO_DIFFERENCE || !may_explain(setting, row)) continue;
+        if (row->verdict <= RS_NO_DIFFERENCE || !may_explain(c, setting, row)) continue;
         if (n++ >= MOST) continue;
         if (n > 1) rs_strbuf_puts(&s, "; ");
         rs_compared_name(&s, row);
@@ -525,6 +534,17 @@ static void say_unlike(struct rs_comparison *c)
     rs_words_sentence(&c->conclusion, &c->nconclusion, &s);
 }
 
+static void say_undivided(struct rs_comparison *c)
+{
+    struct rs_strbuf s = {0};
+    if (c->ncauses || c->first == RS_NONE || c->rows[c->first].verdict <= RS_NO_DIFFERENCE || steps_are_divided(c))
+        return;
+    rs_strbuf_puts(&s,
+                   "which part of a step differs is unknown: for many operations no end is recorded (tree all-reduces "
+                   "report theirs early).");
+    rs_words_sentence(&c->conclusion, &c->nconclusion, &s);
+}
+
 void rs_comparison_init(struct rs_comparison *c, struct rs_side a, struct rs_side b)
 {
     *c = (struct rs_comparison){
@@ -539,6 +559,7 @@ void rs_comparison_init(struct rs_comparison *c, struct rs_side a, struct rs_sid
         rs_strbuf_puts(&s, c->causes[i].text);
         rs_words_sentence(&c->conclusion, &c->nconclusion, &s);
     }
+    say_undivided(c);
     say_findings(c, RS_FINDING_CAME);
     say_findings(c, RS_FINDING_WENT);
     say_unlike(c);

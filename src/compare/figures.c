@@ -348,10 +348,13 @@ enum { OF_GPU, OF_LAUNCH, OF_WAIT, OF_TRANSFER, PARTS };
 static const enum rs_measure part_measures[PARTS] = {RS_M_RANK_GPU, RS_M_RANK_LAUNCH, RS_M_RANK_WAIT,
                                                      RS_M_RANK_TRANSFER};
 
+#define MOST_UNENDED 0.05 /* of a run's operations; with more, its steps are not divided */
+
 struct rank_steps {
     const struct rs_report *r;
     float *ns; /* [(part * ranks + rank) * steps + step]; NAN: the rank has no operation in the step */
     uint32_t ranks, steps;
+    uint32_t nodes, unended; /* operations of ranks, and those whose end is unknown or reported early */
     bool launches; /* when operations were launched is known */
 };
 
@@ -399,8 +402,11 @@ static void take_nodes(struct rank_steps *s, struct rs_view *all)
         for (uint32_t k = 0; k < all->narrivals; k++) arrival[all->arrivals[k].rank_id] = k + 1;
         for (uint32_t k = 0; k < op->n; k++) {
             const struct rs_node *x = &g->nodes[op->first + k];
-            uint32_t a = arrival[x->rank_id];
-            if (x->recorded) take_node(s, x, launched_at(all->model, a ? &all->arrivals[a - 1] : NULL));
+            const struct rs_arrival *a = arrival[x->rank_id] ? &all->arrivals[arrival[x->rank_id] - 1] : NULL;
+            if (!x->recorded) continue;
+            s->nodes++;
+            s->unended += a && !rs_part_has_ended(all->model, a->part);
+            take_node(s, x, launched_at(all->model, a));
         }
         for (uint32_t k = 0; k < all->narrivals; k++) arrival[all->arrivals[k].rank_id] = 0;
     }
@@ -416,13 +422,15 @@ static void find_ranks(struct rs_run_figures *f, struct rs_report *r)
     s.ns = rs_alloc(all * sizeof *s.ns);
     for (size_t i = 0; i < all; i++) s.ns[i] = NAN;
     take_nodes(&s, &r->all);
+    /* Without ends, what is transfer and what comes after it cannot be told apart: a tree all-reduce reports its end early. */
+    bool ends = s.unended <= MOST_UNENDED * s.nodes;
     double *values = rs_alloc((size_t)s.steps * sizeof *values);
     for (uint32_t rank = 0; rank < s.ranks; rank++)
         for (int part = 0; part < PARTS && m->ranks[rank].number >= 0; part++) {
             uint32_t n = 0;
             for (uint32_t i = 0; i < s.steps; i++)
                 if (!isnan(*at(&s, part, rank, i))) values[n++] = *at(&s, part, rank, i);
-            if (!n || (part == OF_LAUNCH && !s.launches)) continue;
+            if (!n || (part == OF_LAUNCH && !s.launches) || (part != OF_WAIT && !ends)) continue;
             rs_run_figure(f, &(struct rs_figure){.measure = part_measures[part],
                                                  .rank = m->ranks[rank].number,
                                                  .value = middle(values, n),

@@ -112,7 +112,8 @@ static void alone_words(struct rs_strbuf *s, const struct rs_model *m, const boo
  * worth saying. */
 static void say_nobody(struct rs_report *r)
 {
-    int64_t step = r->whatif.step_ns;
+    int64_t step =
+        r->whatif.step_ns > 0 ? r->whatif.step_ns : r->steps.usual_ns; /* the former is unknown if not replayed */
     const struct rs_findings *f = &r->findings;
     struct rs_strbuf s = {0};
     bool links = r->network.judged > 0;
