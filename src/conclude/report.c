@@ -124,6 +124,8 @@ static void say_nobody(struct rs_report *r)
     if (isnan(f->seen_ns)) {
         rs_strbuf_printf(&s, ", but %" PRIu32 " steps of %" PRIu32 " ranks are too few, or too noisy, to be sure.",
                          f->steps, f->compared);
+    } else if (r->whatif.refused && step > 0 && f->seen_ns > (double)step / 2) {
+        rs_strbuf_printf(&s, ", but a late one may not be seen: %s.", r->whatif.refused);
     } else if (step > 0 && f->seen_ns > (double)step / 2) {
         rs_strbuf_puts(&s, ", but this run is too noisy to be sure: ");
         if (f->seen_ns >= (double)step)
