@@ -32,8 +32,8 @@ NOP_OBJ    := $(addprefix $(BUILD)/plugin/src/,plugin/nop.o plugin/config.o form
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 # Programs in tests/drive: verify, events, bars and spoil read recordings, crowd plays the clients of `ringscope serve`,
-# field_tables prints tables of the documentation, conclusions counts what reports of generated runs conclude, otf2* read archives. The other files are drive, which drives the plugin.
-CHECKERS   := verify events bars spoil crowd field_tables conclusions
+# field_tables prints tables of the documentation, conclusions counts what reports of generated runs conclude, differences what comparisons of them do, otf2* read archives. The other files are drive, which drives the plugin.
+CHECKERS   := verify events bars spoil crowd field_tables conclusions differences
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_%,$(wildcard tests/campaign/*.c)) tests/drive/load.c)
 CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
@@ -244,7 +244,7 @@ $(BUILD)/obj/src/bundle/page.o: DEFINES += -DRS_PAGE_FILE='"$(BUILD)/page.html"'
 
 # In glibc before 2.40 a TLS descriptor call may clobber vector registers: the callbacks use none.
 ifneq ($(TLS_DIALECT),)
-$(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o masks.o): PLUGIN_CFLAGS += -mgeneral-regs-only
+$(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o masks.o detail.o): PLUGIN_CFLAGS += -mgeneral-regs-only
 endif
 
 $(BUILD)/plugin/%.o: %.c $(BUILD)/config.mk

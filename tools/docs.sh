@@ -61,7 +61,7 @@ $(tail -n 5 "$into.out" | sed 's/^/    | /')"
 }
 # Tables and pictures stay as they are; sentences that are wider than the terminal (COLUMNS) are wrapped.
 fold_sentences() {
-    awk -v width="$COLUMNS" 'length($0) <= width || /  / { print; next }
+    awk -v width="$COLUMNS" 'length($0) <= width || /  |│/ { print; next }
         { line = ""; n = split($0, word, / +/)
           for (i = 1; i <= n; i++) {
               if (line != "" && length(line) + length(word[i]) > 109) { print line; line = "" }

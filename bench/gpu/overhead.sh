@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What recording costs on a real GPU: nccl_latency with no plugin, with the empty plugin and with ringscope, in turns, for
-# several rounds, all ranks on one GPU. Writes $OUT/overhead.tsv (a line a launch) and $OUT/overhead.md (the table).
+# several rounds, all ranks on one GPU. Writes $OUT/overhead.tsv (one line per launch) and $OUT/overhead.md (the table).
 set -u
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -15,14 +15,19 @@ usage: overhead.sh [options]
   --ranks "2 4"    numbers of ranks
   --variants "none nop ours"
                    in each round, in rotated order. none: no plugin; nop...: the empty one; ours...: ringscope. With
-                   :EVENTS behind it, RINGSCOPE_EVENTS for that one: "none nop:ops ours:ops nop ours". A second "nop2"
-                   shows what difference there is between equals.
+                   :EVENTS behind it, RINGSCOPE_EVENTS for that one: "none nop:ops ours:ops nop ours"; with @WINDOWS,
+                   RINGSCOPE_DETAIL: "ours@200ms:10s". A second "nop2" or "none2" shows what difference there is
+                   between equals.
+  --name NAME      of the results: $OUT/NAME.tsv, NAME.md (overhead)
+  --append         add rounds to the results that are there, for measurements in several sittings
+  --here           all ranks in one process (NCCL 2.30 and later), not a process each
   --iters N        operations a launch and kind (2000)
   --latency FILE   the program, if built already
 END
 }
 
 wanted=30 limit=600 rank_counts="2 4" variants=${VARIANTS:-none nop ours} iters=2000 latency='' out=${OUT:-.}
+name=overhead append=0 here=0
 while [ $# -gt 0 ]; do
     case $1 in
     --rounds) wanted=$2; shift 2 ;;
@@ -31,6 +36,9 @@ while [ $# -gt 0 ]; do
     --variants) variants=$2; shift 2 ;;
     --iters) iters=$2; shift 2 ;;
     --latency) latency=$2; shift 2 ;;
+    --name) name=$2; shift 2 ;;
+    --append) append=1; shift ;;
+    --here) here=1; shift ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
     esac
@@ -49,7 +57,9 @@ if [ -z "$latency" ]; then
     latency=$tmp/bin/nccl_latency
 fi
 no_mps=()
-if [ -n "${RANKS_NO_MPS:-}" ] || ! mps_start "$tmp/mps"; then
+if [ "$here" = 1 ]; then
+    no_mps=(--no-mps) # one process needs none
+elif [ -n "${RANKS_NO_MPS:-}" ] || ! mps_start "$tmp/mps"; then
     no_mps=(--no-mps)
     echo "overhead: WITHOUT the Multi-Process Service: these are times of the GPU's time slices" >&2
 fi
@@ -63,14 +73,15 @@ for ranks in $rank_counts; do
 done
 
 launch() { # ROUND RANKS VARIANT POSITION: one line into the table, or a message and 1
-    local round=$1 ranks=$2 variant=$3 position=$4 events='' line rc
+    local round=$1 ranks=$2 variant=$3 position=$4 events='' column line rc
     local seconds=$((limit - SECONDS + 10)) # none may run far past the limit
     if [ "$seconds" -gt 90 ]; then seconds=90; fi
     if [ "$seconds" -lt 1 ]; then seconds=1; fi
-    local folder=$tmp/recordings/$round.$ranks.${variant//:/-}
+    local folder=$tmp/recordings/$round.$ranks.${variant//[:@]/-}
     mkdir -p "$folder"
     (
-        case $variant in *:*) events=${variant#*:} ;; esac
+        case $variant in *@*) export RINGSCOPE_DETAIL=${variant#*@} ;; esac
+        case ${variant%%@*} in *:*) events=${variant%%@*} events=${events#*:} ;; esac
         if [ -n "$events" ]; then export RINGSCOPE_EVENTS=$events; fi
         export RINGSCOPE_DIR=$folder
         case $variant in
@@ -82,6 +93,13 @@ launch() { # ROUND RANKS VARIANT POSITION: one line into the table, or a message
         # The warm-up round tells whether NCCL took the plugin; the others are left in peace.
         if [ "$round" = 0 ]; then export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,PROFILE; fi
         export NCCL_DEBUG=${NCCL_DEBUG:-WARN}
+        if [ "$here" = 1 ]; then
+            mkdir -p "$tmp/logs"
+            NCCL_MULTI_RANK_GPU_ENABLE=1 NCCL_NVLS_ENABLE=0 NCCL_MAX_NCHANNELS=2 NCCL_IB_DISABLE=1 NCCL_SOCKET_IFNAME=lo \
+                CUDA_DEVICE_MAX_CONNECTIONS=32 CUDA_MODULE_LOADING=EAGER \
+                exec timeout -k 5 "$seconds" "$latency" --iters "$iters" --device 0 --here "$ranks" \
+                >"$tmp/logs/rank.0.log" 2>&1
+        fi
         exec "$examples/several_ranks_one_gpu.sh" "${no_mps[@]+"${no_mps[@]}"}" \
             "${pin[@]+"${pin[@]}"}" -t "$seconds" -l "$tmp/logs" "$ranks" \
             "$latency" --iters "$iters" --device 0
@@ -100,12 +118,22 @@ launch() { # ROUND RANKS VARIANT POSITION: one line into the table, or a message
         fi
     fi
     value() { printf '%s' "$line" | tr ' ' '\n' | sed -n "s/^$1=//p"; }
-    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$round" "$ranks" "$variant" "$position" "$(value allreduce_sync_ns)" \
-        "$(value sendrecv_sync_ns)" "$(value allreduce_burst_ns)" "$(value sendrecv_burst_ns)" >>"$out/overhead.tsv"
+    if [ "$round" = 0 ]; then return 0; fi # the warm-up
+    printf '%s\t%s\t%s\t%s' "$((before + round))" "$ranks" "$variant" "$position" >>"$results"
+    for column in $columns; do printf '\t%s' "$(value "${column}_ns")" >>"$results"; done
+    echo >>"$results"
 }
 
-printf 'round\tranks\tvariant\tposition\tallreduce_sync\tsendrecv_sync\tallreduce_burst\tsendrecv_burst\n' \
-    >"$out/overhead.tsv"
+columns="allreduce_sync sendrecv_sync allreduce_burst sendrecv_burst allreduce_sync_mean sendrecv_sync_mean"
+results=$out/$name.tsv before=0
+if [ "$append" = 1 ] && [ -s "$results" ]; then
+    before=$(awk -F'\t' 'NR > 1 && $1 > n { n = $1 } END { print n + 0 }' "$results")
+    echo "overhead: $before rounds are in $results already"
+else
+    printf 'round\tranks\tvariant\tposition' >"$results"
+    for column in $columns; do printf '\t%s' "$column" >>"$results"; done
+    echo >>"$results"
+fi
 read -r -a list <<<"$variants"
 n=${#list[@]} failures=0 in_a_row=0
 
@@ -113,8 +141,8 @@ one_round() { # ROUND: another variant first in each, and every other round back
     local round=$1 ranks i at
     for ranks in $rank_counts; do
         for ((i = 0; i < n; i++)); do
-            at=$(((round + i) % n))
-            if [ $((round / n % 2)) = 1 ]; then at=$(((round + n - i) % n)); fi
+            at=$(((before + round + i) % n))
+            if [ $(((before + round) / n % 2)) = 1 ]; then at=$(((before + round + n - i) % n)); fi
             if launch "$round" "$ranks" "${list[at]}" "$i"; then
                 in_a_row=0
                 continue
@@ -146,7 +174,6 @@ for ((round = 0; round <= rounds; round++)); do
     took=$((SECONDS - began))
     if [ "$took" -gt "$round_s" ] || [ "$round" = 1 ]; then round_s=$took; fi
     if [ "$round" = 0 ]; then
-        sed -i '2,$d' "$out/overhead.tsv"
         rm -rf "$tmp/recordings"
         continue
     fi
@@ -162,7 +189,7 @@ for ((round = 0; round <= rounds; round++)); do
         fi
     fi
 done
-if [ "$done_rounds" -lt 20 ]; then echo "overhead: ONLY $done_rounds rounds; 20 or more are needed for the report"; fi
+if [ $((before + done_rounds)) -lt 20 ]; then echo "overhead: ONLY $((before + done_rounds)) rounds; 20 or more are needed for the report"; fi
 
 # Nothing may have been lost in what was just called cheap.
 lost=0 checked=0 kib=0
@@ -174,6 +201,7 @@ if ringscope_runs; then
         ranks=${name#*.}
         ranks=${ranks%%.*}
         checked=$((checked + 1))
+        if [ "$here" = 1 ]; then ranks=1; fi # processes
         if ! text=$(check_recording "$folder" "$ranks"); then
             lost=$((lost + 1))
             if [ "$lost" -le 3 ]; then echo "overhead: recording $name is not whole:"; echo "$text"; fi
@@ -187,6 +215,6 @@ else
     (cd "$tmp/recordings" && tar -czf "$out/overhead-recording.tar.gz" 1.*.ours*)
 fi
 
-awk -f "$gpu_folder/overhead.awk" "$out/overhead.tsv" | tee "$out/overhead.md"
+awk -f "$gpu_folder/overhead.awk" "$results" | tee "$out/$name.md"
 if [ "$failures" != 0 ]; then echo "overhead: $failures launches failed"; fi
 [ "$gave_up" = 0 ] && [ "$lost" = 0 ] && [ "$done_rounds" -gt 0 ]

@@ -7,6 +7,7 @@
 #include "analyse/hang_equals.h"
 #include "analyse/hang_flight.h"
 #include "analyse/hang_phrases.h"
+#include "base/moment.h"
 #include "base/room.h"
 #include "base/strbuf.h"
 #include "nccl/abi.h"
@@ -227,6 +228,8 @@ static void instead_words(struct rs_hang_words *x, const struct rs_hang_finding 
         if (row->since != RS_TIME_NONE && p->end > row->since && !rs_tool_has(p->tool, RS_CAP_DUMP)) {
             rs_strbuf_puts(&x->said, ", for ");
             rs_phrase_span(&x->said, rs_time_minus(p->end, row->since));
+            char utc[RS_MOMENT_ROOM];
+            if (rs_moment_utc(row->since, utc, sizeof utc)) rs_strbuf_printf(&x->said, " since %s", utc);
         }
         if (text[0]) rs_strbuf_printf(&x->said, "; its last call was %s", text);
         rs_strbuf_putc(&x->said, '.');

@@ -113,17 +113,33 @@ int64_t rs_launch_time(const struct rs_model *m, uint32_t activity)
 
 /* ---- kernels and gaps ---- */
 
-static void take_gap(struct rs_launches *l, const struct rs_activities *a, uint32_t work, int64_t from)
+enum rs_gap_kind rs_gap_before(const struct rs_activities *a, uint32_t work, int64_t from)
 {
     int64_t ns = rs_time_minus(a->start[work], from);
     uint32_t launch = a->launch[work];
-    if (ns < RS_GAP_NS) return;
-    bool late = launch < a->n && a->end[launch] > from;
-    uint64_t *n = late ? ns <= RS_LAUNCH_GAP_NS ? &l->launch_gaps : &l->host_gaps : &l->other_gaps;
-    int64_t *sum = late ? ns <= RS_LAUNCH_GAP_NS ? &l->launch_gap_ns : &l->host_gap_ns : &l->other_gap_ns;
+    if (ns < RS_GAP_NS) return RS_GAP_NONE;
+    if (launch >= a->n || a->end[launch] <= from) return RS_GAP_OTHER;
+    return ns <= RS_LAUNCH_GAP_NS ? RS_GAP_LAUNCH : RS_GAP_HOST;
+}
+
+static void count_gap(uint64_t *n, int64_t *sum, int64_t ns)
+{
     ++*n;
     *sum = rs_time_plus(*sum, ns);
-    if (n == &l->host_gaps && ns > l->longest_host_gap_ns) l->longest_host_gap_ns = ns;
+}
+
+static void take_gap(struct rs_launches *l, const struct rs_activities *a, uint32_t work, int64_t from)
+{
+    int64_t ns = rs_time_minus(a->start[work], from);
+    switch (rs_gap_before(a, work, from)) {
+    case RS_GAP_LAUNCH: count_gap(&l->launch_gaps, &l->launch_gap_ns, ns); break;
+    case RS_GAP_HOST:
+        count_gap(&l->host_gaps, &l->host_gap_ns, ns);
+        if (ns > l->longest_host_gap_ns) l->longest_host_gap_ns = ns;
+        break;
+    case RS_GAP_OTHER: count_gap(&l->other_gaps, &l->other_gap_ns, ns); break;
+    case RS_GAP_NONE: break;
+    }
 }
 
 static void take_kernels(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,

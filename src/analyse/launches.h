@@ -57,6 +57,15 @@ void rs_launches_find(struct rs_launches *l, const struct rs_rank_tracks *t, con
                       const struct rs_markers *steps, const struct rs_filter *filter);
 void rs_launches_free(struct rs_launches *l);
 
+/* Why the GPU was idle from `from` until a piece of work began. */
+enum rs_gap_kind {
+    RS_GAP_NONE, /* shorter than RS_GAP_NS */
+    RS_GAP_LAUNCH, /* the launch was late, up to RS_LAUNCH_GAP_NS */
+    RS_GAP_HOST, /* the launch was late, longer */
+    RS_GAP_OTHER,
+};
+enum rs_gap_kind rs_gap_before(const struct rs_activities *a, uint32_t work, int64_t from);
+
 /* When the host launched an activity; its own start if unknown. */
 int64_t rs_launch_time(const struct rs_model *m, uint32_t activity);
 

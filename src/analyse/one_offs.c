@@ -36,7 +36,7 @@ struct work {
 static bool is_longer(const struct work *w, uint32_t step)
 {
     const struct rs_step *x = &w->steps->rows[step];
-    return x->counted && x->length != RS_TIME_NONE && (double)x->length > w->limit;
+    return x->counted && x->measured && x->length != RS_TIME_NONE && (double)x->length > w->limit;
 }
 
 static void choose(struct work *w)

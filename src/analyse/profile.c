@@ -7,7 +7,7 @@
 
 #include "analyse/quantile.h"
 #include "analyse/words.h"
-#include "base/bisect.h"
+#include "base/map.h"
 #include "base/memory.h"
 
 /* ---- the conclusion ----
@@ -159,12 +159,67 @@ static void say_host(struct rs_profile *p, struct rs_strbuf *s, uint32_t row)
     say(p, s);
 }
 
+/* "rank 1", "ranks 0 and 1", "4 ranks" */
+static void words_ranks(struct rs_strbuf *s, const struct rs_profile *p, const struct rs_job_pipeline *x)
+{
+    if (x->nplaces == 1) {
+        words_rank(s, p, x->places[0]);
+        return;
+    }
+    int32_t first = p->rows[x->places[0]].rank, second = p->rows[x->places[1]].rank;
+    if (x->nplaces == 2 && first >= 0 && second >= 0)
+        rs_strbuf_printf(s, "ranks %" PRId32 " and %" PRId32, first, second);
+    else
+        rs_strbuf_printf(s, "%" PRIu32 " ranks", x->nplaces);
+}
+
+/* "rank 1 (decode, B, emit)", "stage B" */
+static void words_station(struct rs_strbuf *s, const struct rs_profile *p, const struct rs_job_pipeline *x, uint32_t k)
+{
+    const struct rs_station *y = &x->pipeline.stations[k];
+    if (x->nplaces == 1) {
+        rs_strbuf_printf(s, "stage %s", p->pipelines.names[y->first]);
+        return;
+    }
+    words_rank(s, p, x->of_stage[y->first]);
+    for (uint32_t i = y->first; i <= y->last; i++)
+        if (x->pipeline.present >> i & 1)
+            rs_strbuf_printf(s, "%s%s", i == y->first ? " (" : ", ", p->pipelines.names[i]);
+    rs_strbuf_putc(s, ')');
+}
+
+enum { WORTH_SAYING = 10 }; /* idle time below this share of the period is not mentioned */
+
+/* The station that waits most for another, per chunk. */
+static void say_bubble(struct rs_profile *p, struct rs_strbuf *s)
+{
+    const struct rs_pipeline *y = &p->worst->pipeline;
+    uint32_t station = RS_NONE, cause = RS_NONE;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < y->nstations; i++)
+        for (uint32_t k = 0; k < y->nstations; k++) {
+            if (i == k || y->stations[i].caused[k] <= most) continue;
+            most = y->stations[i].caused[k];
+            station = i;
+            cause = k;
+        }
+    if (station == RS_NONE || most / y->periods < y->period.p50 / WORTH_SAYING) return;
+    rs_strbuf_puts(s, "In each period ");
+    words_station(s, p, p->worst, station);
+    rs_strbuf_puts(s, " is idle for ");
+    rs_words_ns(s, y->stations[station].idle.p50);
+    rs_strbuf_puts(s, ", mostly waiting for ");
+    words_station(s, p, p->worst, cause);
+    rs_strbuf_puts(s, ".");
+    say(p, s);
+}
+
 static void say_pipeline(struct rs_profile *p, struct rs_strbuf *s)
 {
-    const struct rs_pipeline *x = &p->rows[p->worst].pipeline;
+    const struct rs_pipeline *x = &p->worst->pipeline;
     rs_strbuf_printf(s, "Pipeline of ");
-    words_rank(s, p, p->worst);
-    rs_strbuf_printf(s, "%s: ", p->nrows > 1 ? ", the lowest" : "");
+    words_ranks(s, p, p->worst);
+    rs_strbuf_printf(s, "%s: ", p->pipelines.n > 1 ? ", the lowest" : "");
     if (x->verdict == RS_PIPELINED)
         rs_strbuf_puts(s, "its stages overlap fully");
     else if (x->verdict == RS_SERIALISED)
@@ -181,6 +236,18 @@ static void say_pipeline(struct rs_profile *p, struct rs_strbuf *s)
         rs_words_ns(s, x->bubble_ns);
         rs_strbuf_puts(s, " in which none of them runs");
     }
+    rs_strbuf_putc(s, '.');
+    if (p->pipelines.why) rs_strbuf_printf(s, " It is not all of it: %s.", p->pipelines.why);
+    say(p, s);
+    say_bubble(p, s);
+}
+
+/* Stages were asked for, and there is no score. */
+static void say_no_score(struct rs_profile *p, struct rs_strbuf *s)
+{
+    if (p->pipelines.n ? p->pipelines.rows[0].source == RS_PIPELINE_PAIRS : !p->pipelines.why) return;
+    rs_strbuf_puts(s, "No score: ");
+    rs_strbuf_puts(s, p->pipelines.n ? p->pipelines.rows[0].no_score : p->pipelines.why);
     rs_strbuf_putc(s, '.');
     say(p, s);
 }
@@ -226,6 +293,37 @@ static void say_losses(struct rs_profile *p, const struct totals *t, const bool 
     say(p, s);
 }
 
+/* The rank that compiled for the longest time, and the graph breaks of the one with the most. */
+static void say_compiled(struct rs_profile *p, struct rs_strbuf *s)
+{
+    uint32_t compiles = RS_NONE, breaks = RS_NONE;
+    for (uint32_t i = 0; i < p->nrows; i++) {
+        const struct rs_compiled *c = &p->rows[i].compiled;
+        if (c->recompilations && (compiles == RS_NONE || c->compile_ns > p->rows[compiles].compiled.compile_ns))
+            compiles = i;
+        if (c->breaks && (breaks == RS_NONE || c->breaks > p->rows[breaks].compiled.breaks)) breaks = i;
+    }
+    if (compiles != RS_NONE) {
+        const struct rs_compiled *c = &p->rows[compiles].compiled;
+        rs_strbuf_puts(s, "torch.compile: ");
+        words_rank(s, p, compiles);
+        rs_strbuf_printf(s, " recompiled %" PRIu64 " time%s, ", c->recompilations, c->recompilations == 1 ? "" : "s");
+        rs_words_ns(s, c->compile_ns);
+        rs_strbuf_puts(s, " on its host: shapes or other guards change (TORCH_LOGS=recompiles names them).");
+        say(p, s);
+    }
+    if (breaks != RS_NONE) {
+        const struct rs_compiled *c = &p->rows[breaks].compiled;
+        rs_strbuf_puts(s, "torch.compile: on ");
+        words_rank(s, p, breaks);
+        rs_strbuf_printf(s,
+                         " compiled code breaks into more graphs %.3g times per call (%" PRIu64
+                         " graph breaks in %" PRIu64 " calls; TORCH_LOGS=graph_breaks names them).",
+                         (double)c->breaks / (double)c->regions, c->breaks, c->regions);
+        say(p, s);
+    }
+}
+
 static void conclude(struct rs_profile *p, const bool *named, struct rs_strbuf *s)
 {
     struct totals t = {.least = RS_NONE, .most = RS_NONE, .idlest = RS_NONE};
@@ -239,14 +337,12 @@ static void conclude(struct rs_profile *p, const bool *named, struct rs_strbuf *
         say(p, s);
     }
     if (t.ranks && t.span > 0) say_losses(p, &t, named, s);
-    if (p->worst != RS_NONE && p->rows[p->worst].source != RS_PIPELINE_PAIRS) say_pipeline(p, s);
+    say_compiled(p, s);
+    if (p->worst && p->worst->source != RS_PIPELINE_PAIRS) say_pipeline(p, s);
+    if (!p->worst) say_no_score(p, s);
     if (t.blind) say_blind(p, &t, s);
     if (p->nconclusion) return;
-    bool stages = false;
-    for (uint32_t i = 0; i < p->nrows; i++) stages |= p->rows[i].source == RS_PIPELINE_FILE;
-    if (stages)
-        rs_strbuf_puts(s, "No score: at least two stages, and two consecutive chunks after the warm-up, are required.");
-    else if (!p->nrows)
+    if (!p->nrows)
         rs_strbuf_puts(s, "No rank has a time axis: overlap is unknown.");
     else
         rs_strbuf_puts(s, "No kernel times: overlap is unknown.");
@@ -259,65 +355,6 @@ static void profile_conclude(struct rs_profile *p, const bool *named)
     struct rs_strbuf s = {0};
     conclude(p, named, &s);
     rs_strbuf_free(&s);
-}
-
-/* ---- stages ---- */
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct rs_stage_time *x = a, *y = b;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-/* The rows of one rank in the file's times. */
-static struct rs_stage_time *times_of(const struct rs_profile_options *o, int32_t rank, uint32_t *n)
-{
-    uint32_t low = 0, high = o->ntimes;
-    RS_BISECT(low, high, mid, o->times[mid].rank < rank);
-    for (*n = 0; low + *n < o->ntimes && o->times[low + *n].rank == rank;) ++*n;
-    return o->times + low;
-}
-
-enum { LEAST_PERIODS = 3 }; /* of a pipeline that was not requested */
-
-/* Whether sends and receives divide steps into chunks, the micro-batches: one exchange per step, such as a ring of all
- * ranks, is no pipeline. */
-static bool has_chunks(const struct rs_profile *p, const struct rs_pipeline *x)
-{
-    return x->periods >= LEAST_PERIODS &&
-           (p->steps.usual_ns == RS_TIME_NONE || x->period.p50 < p->steps.usual_ns / 3 * 2);
-}
-
-static void find_pipeline(struct rs_profile *p, struct rs_profile_row *row, const struct rs_profile_options *o)
-{
-    if (o->ntimes) {
-        uint32_t n;
-        struct rs_stage_time *rows = times_of(o, row->rank, &n);
-        if (n) row->source = RS_PIPELINE_FILE;
-        if (n) rs_pipeline_find(&row->pipeline, rows, n, o->nnames, o->warmup);
-        return;
-    }
-    struct rs_stage_times s = {0};
-    bool named = o->npatterns > 0;
-    if (named)
-        rs_stages_by_name(&s, &p->tracks, row->track, o->patterns, o->npatterns, &p->filter);
-    else
-        rs_stages_by_pairs(&s, &p->tracks, row->track, &p->filter);
-    if (!s.why[0]) {
-        rs_pipeline_find(&row->pipeline, s.rows, s.n, named ? o->npatterns : 2, o->warmup);
-        if (named || has_chunks(p, &row->pipeline)) row->source = named ? RS_PIPELINE_NAMES : RS_PIPELINE_PAIRS;
-    } else if (named) {
-        row->no_stages = rs_strdup(s.why);
-    }
-    rs_stage_times_free(&s);
-}
-
-static void name_stages(struct rs_profile *p, const struct rs_profile_options *o)
-{
-    static const char *const pairs[] = {"compute", "comm"};
-    uint32_t n = o->ntimes ? o->nnames : o->npatterns ? o->npatterns : 2;
-    for (uint32_t i = 0; i < n && i < RS_STAGES_MAX; i++)
-        p->stage_names[i] = o->ntimes ? o->names[i] : o->npatterns ? o->patterns[i].name : pairs[i];
 }
 
 /* ---- rows ---- */
@@ -341,25 +378,25 @@ static void fill_row(struct rs_profile *p, struct rs_profile_row *row, const str
     rs_overlap_find(&row->overlap, &p->tracks, track, &p->filter, sweep);
     rs_markers_find(&row->steps, p->view.model, track, &p->steps, o->filter);
     measure_steps(row);
+    rs_kernels_find(&row->kernels, &p->tracks, track, &p->filter);
     rs_launches_find(&row->launches, &p->tracks, track, &row->steps, &p->filter);
+    rs_stretches_find(&row->stretches, &p->tracks, track, &p->filter);
+    rs_compiled_find(&row->compiled, &p->tracks, track, &p->filter);
     rs_ranges_find(&row->ranges, &p->tracks, track, &row->steps, &p->filter);
-    find_pipeline(p, row, o);
 }
 
-/* Tracks are by rank, -1 after all others. */
-static bool has_rank(const struct rs_profile *p, int32_t rank)
+/* Ranks of the file of stages, by rank. */
+static int by_rank(const void *a, const void *b)
 {
-    uint32_t low = 0, high = p->tracks.n;
-    RS_BISECT(low, high, mid, (uint32_t)p->tracks.rows[mid].rank < (uint32_t)rank);
-    return low < p->tracks.n && p->tracks.rows[low].rank == rank;
+    const struct rs_stage_time *x = a, *y = b;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Ranks that occur only in the file of stages. */
-static uint32_t count_strangers(const struct rs_profile *p, const struct rs_profile_options *o)
+static uint32_t count_file_ranks(const struct rs_profile_options *o)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < o->ntimes; i++)
-        n += (!i || o->times[i].rank != o->times[i - 1].rank) && !has_rank(p, o->times[i].rank);
+    if (o->ntimes) qsort(o->times, o->ntimes, sizeof *o->times, by_rank);
+    for (uint32_t i = 0; i < o->ntimes; i++) n += !i || o->times[i].rank != o->times[i - 1].rank;
     return n;
 }
 
@@ -378,31 +415,52 @@ static bool rank_passes(const struct rs_filter *f, int32_t rank)
     return in;
 }
 
-static void add_strangers(struct rs_profile *p, const struct rs_profile_options *o)
+/* Those that occur only there. */
+static void add_file_ranks(struct rs_profile *p, const struct rs_profile_options *o)
 {
+    struct rs_map known = {0};
+    for (uint32_t i = 0; i < p->nrows; i++) rs_map_put(&known, (uint32_t)p->rows[i].rank, 1);
     for (uint32_t i = 0; i < o->ntimes; i++) {
         int32_t rank = o->times[i].rank;
-        if ((i && rank == o->times[i - 1].rank) || has_rank(p, rank) || !rank_passes(o->filter, rank)) continue;
+        if (rs_map_find(&known, (uint32_t)rank) || !rank_passes(o->filter, rank)) continue;
         struct rs_profile_row *row = &p->rows[p->nrows++];
         row->rank = rank;
         rs_overlap_none(&row->overlap);
         row->step_ns = rs_quantiles_of(NULL, 0);
-        uint32_t n;
-        struct rs_stage_time *rows = times_of(o, rank, &n);
-        row->source = RS_PIPELINE_FILE;
-        rs_pipeline_find(&row->pipeline, rows, n, o->nnames, o->warmup);
+        rs_map_put(&known, (uint32_t)rank, 1);
     }
+    rs_map_free(&known);
 }
 
-static void find_worst(struct rs_profile *p)
+/* ---- pipelines ---- */
+
+static void find_pipelines(struct rs_profile *p, const struct rs_profile_options *o)
 {
-    p->score = NAN;
-    p->worst = RS_NONE;
+    struct rs_pipeline_place *places = rs_zalloc((size_t)p->nrows + 1, sizeof *places);
+    struct rs_pipelines_options options = {.patterns = o->patterns,
+                                           .npatterns = o->npatterns,
+                                           .times = o->times,
+                                           .names = o->names,
+                                           .ntimes = o->ntimes,
+                                           .nnames = o->nnames,
+                                           .one_clock = o->one_clock,
+                                           .warmup = o->warmup,
+                                           .filter = o->filter,
+                                           .after_warmup = &p->filter,
+                                           .step_ns = p->steps.usual_ns};
+    for (uint32_t i = 0; i < p->nrows; i++)
+        places[i] = (struct rs_pipeline_place){.track = p->rows[i].track, .rank = p->rows[i].rank};
+    rs_pipelines_find(&p->pipelines, &p->tracks, places, p->nrows, &options);
     for (uint32_t i = 0; i < p->nrows; i++) {
-        double score = p->rows[i].source ? p->rows[i].pipeline.score : NAN;
-        if (isnan(score) || (!isnan(p->score) && p->score <= score)) continue;
-        p->score = score;
-        p->worst = i;
+        p->rows[i].no_stages = places[i].why;
+        if (places[i].pipeline != RS_NONE) p->rows[i].pipeline = &p->pipelines.rows[places[i].pipeline];
+    }
+    free(places);
+    for (uint32_t i = 0; i < p->pipelines.n; i++) {
+        const struct rs_job_pipeline *x = &p->pipelines.rows[i];
+        if (isnan(x->pipeline.score) || (p->worst && p->score <= x->pipeline.score)) continue;
+        p->score = x->pipeline.score;
+        p->worst = x;
     }
 }
 
@@ -410,21 +468,19 @@ static enum rs_status make(struct rs_profile *p, const struct rs_model *m, const
                            struct rs_sweep *sweep, struct rs_err *err)
 {
     rs_view_init(&p->view, m, o->filter);
-    rs_rank_tracks_init(&p->tracks, &p->view, o->filter);
+    rs_rank_tracks_init(&p->tracks, &p->view, o->filter, o->npatterns > 0);
     RS_TRY(rs_steps_find(&p->steps, &p->view, err));
     rs_steps_within(&p->steps, o->filter, o->warmup_steps);
     p->filter = rs_steps_filter(&p->steps, o->filter);
-    if (o->ntimes) qsort(o->times, o->ntimes, sizeof *o->times, by_rank);
-    p->rows = rs_zalloc((size_t)p->tracks.n + count_strangers(p, o) + 1, sizeof *p->rows);
+    p->rows = rs_zalloc((size_t)p->tracks.n + count_file_ranks(o) + 1, sizeof *p->rows);
     for (uint32_t i = 0; i < p->tracks.n; i++) {
         struct rs_profile_row *row = &p->rows[p->nrows++];
         row->track = &p->tracks.rows[i];
         fill_row(p, row, o, sweep);
     }
-    add_strangers(p, o);
+    add_file_ranks(p, o);
     if (p->nrows) qsort(p->rows, p->nrows, sizeof *p->rows, rows_by_rank);
-    name_stages(p, o);
-    find_worst(p);
+    find_pipelines(p, o);
     profile_conclude(p, o->named);
     return RS_OK;
 }
@@ -433,7 +489,7 @@ enum rs_status rs_profile_init(struct rs_profile *p, const struct rs_model *m, c
                                struct rs_err *err)
 {
     struct rs_sweep sweep = {0};
-    *p = (struct rs_profile){.score = NAN, .worst = RS_NONE};
+    *p = (struct rs_profile){.score = NAN};
     enum rs_status status = make(p, m, o, &sweep, err);
     rs_sweep_free(&sweep);
     if (status != RS_OK) rs_profile_free(p);
@@ -444,12 +500,15 @@ void rs_profile_free(struct rs_profile *p)
 {
     for (uint32_t i = 0; i < p->nrows; i++) {
         rs_markers_free(&p->rows[i].steps);
+        rs_kernels_free(&p->rows[i].kernels);
         rs_launches_free(&p->rows[i].launches);
+        rs_stretches_free(&p->rows[i].stretches);
         rs_ranges_free(&p->rows[i].ranges);
         free(p->rows[i].no_stages);
     }
     free(p->rows);
     for (size_t i = 0; i < p->nconclusion; i++) free(p->conclusion[i]);
+    rs_pipelines_free(&p->pipelines);
     rs_steps_free(&p->steps);
     rs_rank_tracks_free(&p->tracks);
     rs_view_free(&p->view);

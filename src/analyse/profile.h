@@ -5,13 +5,15 @@
 #ifndef RS_ANALYSE_PROFILE_H
 #define RS_ANALYSE_PROFILE_H
 
+#include "analyse/compiled.h"
+#include "analyse/kernels.h"
 #include "analyse/launches.h"
 #include "analyse/markers.h"
 #include "analyse/overlap.h"
-#include "analyse/pipeline.h"
+#include "analyse/pipelines.h"
 #include "analyse/ranges.h"
-#include "analyse/stages.h"
 #include "analyse/steps.h"
+#include "analyse/stretches.h"
 #include "analyse/tracks.h"
 
 struct rs_profile_options {
@@ -21,12 +23,11 @@ struct rs_profile_options {
     struct rs_stage_time *times; /* stages from a file, by rank; sorted here */
     const char *const *names; /* of these stages */
     uint32_t ntimes, nnames;
+    bool one_clock; /* all times of the file are of one clock */
     uint32_t warmup; /* chunks of a pipeline to leave out */
     uint32_t warmup_steps; /* steps to leave out; RS_NONE: the start-up */
     const bool *named; /* by rank id: ranks that the conclusion of a report names; NULL: none */
 };
-
-enum rs_pipeline_source { RS_PIPELINE_NONE, RS_PIPELINE_FILE, RS_PIPELINE_NAMES, RS_PIPELINE_PAIRS };
 
 struct rs_profile_row {
     const struct rs_rank_track *track; /* NULL: a rank that occurs only in the file of stages */
@@ -34,10 +35,12 @@ struct rs_profile_row {
     struct rs_overlap overlap;
     struct rs_markers steps;
     struct rs_quantiles step_ns;
+    struct rs_kernels kernels; /* without work all 0 */
     struct rs_launches launches; /* without work all 0 */
+    struct rs_stretches stretches; /* without work none */
+    struct rs_compiled compiled;
     struct rs_ranges ranges;
-    enum rs_pipeline_source source; /* NONE: no pipeline */
-    struct rs_pipeline pipeline;
+    const struct rs_job_pipeline *pipeline; /* it may be that of other ranks, too; NULL: none */
     char *no_stages; /* why requested stages were not found; NULL */
 };
 
@@ -48,10 +51,10 @@ struct rs_profile {
     struct rs_filter filter; /* the one given, from the end of the warm-up on */
     struct rs_profile_row *rows; /* by rank */
     uint32_t nrows;
-    const char *stage_names[RS_STAGES_MAX];
-    double score; /* the lowest of the ranks; NAN: unknown */
-    uint32_t worst; /* its row; RS_NONE */
-    char *conclusion[6];
+    struct rs_pipelines pipelines; /* their places are rows */
+    double score; /* the lowest of the pipelines; NAN: unknown */
+    const struct rs_job_pipeline *worst; /* NULL */
+    char *conclusion[8];
     size_t nconclusion;
 };
 

@@ -11,10 +11,10 @@
 #include "base/memory.h"
 #include "base/room.h"
 
-static void add(struct rs_stage_times *s, uint32_t stage, int64_t chunk, int64_t start, int64_t end)
+static void add(struct rs_stage_times *s, int32_t rank, uint32_t stage, int64_t chunk, int64_t start, int64_t end)
 {
     RS_ROOM(s->rows, s->n, s->cap);
-    s->rows[s->n++] = (struct rs_stage_time){.stage = stage, .chunk = chunk, .start = start, .end = end};
+    s->rows[s->n++] = (struct rs_stage_time){.rank = rank, .stage = stage, .chunk = chunk, .start = start, .end = end};
 }
 
 void rs_stage_times_free(struct rs_stage_times *s)
@@ -35,16 +35,7 @@ static int place_of(uint8_t kind)
     return rs_activity_is_work(kind) ? IN_WORK : PLACES;
 }
 
-struct hits {
-    uint64_t n[RS_STAGES_MAX][PLACES];
-    int64_t done[RS_STAGES_MAX]; /* while adding: how many came before */
-    uint64_t chunk[RS_STAGES_MAX]; /* how many make a chunk */
-    int place[RS_STAGES_MAX];
-    uint64_t chunks;
-};
-
-/* By name: its stage, or 255. A name that matches several patterns belongs to the first. */
-static uint8_t *stages_of_names(const struct rs_model *m, const struct rs_stage_pattern *patterns, uint32_t n)
+uint8_t *rs_stages_of_names(const struct rs_model *m, const struct rs_stage_pattern *patterns, uint32_t n)
 {
     uint8_t *of = rs_alloc((size_t)m->names.n + 1);
     for (uint32_t i = 0; i < m->names.n; i++) {
@@ -70,72 +61,102 @@ static uint8_t stage_at(const struct rs_model *m, uint32_t x, int place, const u
     return of[a->name[x]];
 }
 
-/* How many of each make a chunk; sets the reason if they do not repeat regularly. */
-static bool agree(struct rs_stage_times *s, struct hits *h, const struct rs_stage_pattern *patterns, uint32_t n)
+void rs_stages_count(struct rs_stage_hits *h, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                     const uint8_t *of_names, const struct rs_filter *filter)
 {
-    uint64_t least = UINT64_MAX, count[RS_STAGES_MAX];
-    for (uint32_t k = 0; k < n; k++) {
-        for (h->place[k] = 0; h->place[k] < PLACES - 1 && !h->n[k][h->place[k]];) h->place[k]++;
-        count[k] = h->n[k][h->place[k]];
-        if (!count[k]) {
-            snprintf(s->why, sizeof s->why, "nothing matches stage %.40s (%.60s)", patterns[k].name,
-                     patterns[k].pattern);
-            return false;
+    const struct rs_model *m = t->view->model;
+    *h = (struct rs_stage_hits){0};
+    for (int place = 0; place < PLACES; place++) {
+        uint32_t n, before = h->mask;
+        const uint32_t *list = list_of(track, place, &n);
+        for (uint32_t i = 0; i < n; i++) {
+            uint8_t k = stage_at(m, list[i], place, of_names, filter);
+            if (k == 255 || before >> k & 1) continue; /* found at an earlier place */
+            if (!h->n[k]++) {
+                h->mask |= 1u << k;
+                h->kind[k] = (uint8_t)place;
+                h->clock[k] = m->lanes[m->activities.lane[list[i]]].domain;
+            }
         }
-        if (count[k] < least) least = count[k];
     }
-    bool cut = true, multiple = true; /* a trace may begin or end within a chunk */
-    for (uint32_t k = 0; k < n; k++) {
-        cut &= count[k] <= least + 1;
-        multiple &= count[k] % least == 0;
+}
+
+/* How the stages of one source repeat: the rarest is a chunk, or a part of one. */
+struct repeats {
+    uint64_t least;
+    bool cut; /* one more of some: a trace may begin or end within a chunk */
+    uint64_t join; /* how many such chunks of this source make one of all */
+};
+
+/* False, and the reason, if they do not repeat regularly. */
+static bool repeat(struct rs_stage_times *s, struct repeats *r, const struct rs_stage_hits *h,
+                   const struct rs_stage_pattern *patterns)
+{
+    uint64_t most = 0;
+    *r = (struct repeats){.least = UINT64_MAX};
+    for (uint32_t k = 0; k < RS_STAGES_MAX; k++) {
+        if (h->n[k] && h->n[k] < r->least) r->least = h->n[k];
+        if (h->n[k] > most) most = h->n[k];
     }
-    h->chunks = least;
-    for (uint32_t k = 0; k < n; k++) {
-        h->chunk[k] = cut ? 1 : count[k] / least;
-        if (!cut && !multiple && count[k] % least) {
-            snprintf(s->why, sizeof s->why,
-                     "stages do not repeat regularly: %.40s occurs %" PRIu64 " times, another %" PRIu64,
-                     patterns[k].name, count[k], least);
-            return false;
-        }
+    r->cut = most == r->least + 1;
+    for (uint32_t k = 0; k < RS_STAGES_MAX && !r->cut; k++) {
+        if (h->n[k] % r->least == 0) continue;
+        snprintf(s->why, sizeof s->why,
+                 "stages do not repeat regularly: %.40s occurs %" PRIu64 " times, another %" PRIu64, patterns[k].name,
+                 h->n[k], r->least);
+        return false;
     }
     return true;
 }
 
-static void add_hits(struct rs_stage_times *s, const struct rs_model *m, const struct rs_rank_track *track,
-                     struct hits *h, const uint8_t *of, const struct rs_filter *filter)
+/* How many chunks all sources have. If one has a multiple of another's, several of its own make one; else the traces do
+ * not cover the same time. */
+static bool count_chunks(struct rs_stage_times *s, struct repeats *r, const struct rs_stage_source *sources, uint32_t n,
+                         const struct rs_stage_pattern *patterns, uint64_t *chunks)
 {
+    bool multiple = true;
+    *chunks = UINT64_MAX;
+    s->cut = false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!repeat(s, &r[i], sources[i].hits, patterns)) return false;
+        if (r[i].least < *chunks) *chunks = r[i].least;
+        s->cut |= r[i].cut;
+    }
+    for (uint32_t i = 0; i < n; i++) multiple &= r[i].least % *chunks == 0;
+    for (uint32_t i = 0; i < n; i++) r[i].join = multiple ? r[i].least / *chunks : 1;
+    s->cut |= !multiple;
+    return true;
+}
+
+static void add_hits(struct rs_stage_times *s, const struct rs_model *m, const struct rs_stage_source *x,
+                     const uint8_t *of_names, const struct repeats *r, uint64_t chunks, const struct rs_filter *filter)
+{
+    int64_t done[RS_STAGES_MAX] = {0};
     for (int place = 0; place < PLACES; place++) {
         uint32_t n;
-        const uint32_t *list = list_of(track, place, &n);
+        const uint32_t *list = list_of(x->track, place, &n);
         for (uint32_t i = 0; i < n; i++) {
-            uint8_t k = stage_at(m, list[i], place, of, filter);
-            if (k == 255 || h->place[k] != place) continue;
-            int64_t chunk = h->done[k]++ / (int64_t)h->chunk[k];
-            if (chunk >= (int64_t)h->chunks) continue;
-            add(s, k, chunk, m->activities.start[list[i]], m->activities.end[list[i]]);
+            uint8_t k = stage_at(m, list[i], place, of_names, filter);
+            if (k == 255 || x->hits->kind[k] != place) continue;
+            int64_t chunk = done[k]++ / (int64_t)((r->cut ? 1 : x->hits->n[k] / r->least) * r->join);
+            if (chunk >= (int64_t)chunks) continue;
+            add(s, x->rank, k, chunk, m->activities.start[list[i]], m->activities.end[list[i]]);
         }
     }
 }
 
-void rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
-                       const struct rs_stage_pattern *patterns, uint32_t n, const struct rs_filter *filter)
+void rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_tracks *t, const struct rs_stage_source *sources,
+                       uint32_t nsources, const uint8_t *of_names, const struct rs_stage_pattern *patterns,
+                       const struct rs_filter *filter)
 {
-    const struct rs_model *m = t->view->model;
-    struct hits h = {0};
+    struct repeats *r = rs_alloc(((size_t)nsources + 1) * sizeof *r);
+    uint64_t chunks;
     s->n = 0;
     s->why[0] = 0;
-    uint8_t *of = stages_of_names(m, patterns, n);
-    for (int place = 0; place < PLACES; place++) {
-        uint32_t all;
-        const uint32_t *list = list_of(track, place, &all);
-        for (uint32_t i = 0; i < all; i++) {
-            uint8_t k = stage_at(m, list[i], place, of, filter);
-            if (k != 255) h.n[k][place]++;
-        }
-    }
-    if (agree(s, &h, patterns, n)) add_hits(s, m, track, &h, of, filter);
-    free(of);
+    if (count_chunks(s, r, sources, nsources, patterns, &chunks))
+        for (uint32_t i = 0; i < nsources; i++)
+            add_hits(s, t->view->model, &sources[i], of_names, &r[i], chunks, filter);
+    free(r);
 }
 
 /* ---- between sends and receives ---- */
@@ -196,12 +217,12 @@ static void add_chunks(struct rs_stage_times *s, const struct rs_model *m, const
         int64_t at = m->activities.start[x];
         for (uint32_t k = 0; k < 2 && from != RS_TIME_NONE;
              k++) /* in a span that begins with the chunk, its length counts */
-            add(s, k, chunk, from, rs_time_plus(from, rs_union_within(&covers[k], from, at)));
+            add(s, 0, k, chunk, from, rs_time_plus(from, rs_union_within(&covers[k], from, at)));
         chunk += from != RS_TIME_NONE;
         from = at;
     }
     /* The last one ends the period before it, and is not complete itself. */
-    if (from != RS_TIME_NONE && chunk) add(s, RS_STAGES_MAX, chunk, from, from);
+    if (from != RS_TIME_NONE && chunk) add(s, 0, RS_STAGES_MAX, chunk, from, from);
 }
 
 void rs_stages_by_pairs(struct rs_stage_times *s, const struct rs_rank_tracks *t, const struct rs_rank_track *track,

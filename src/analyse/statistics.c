@@ -1,6 +1,7 @@
 #include "analyse/statistics.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,10 +255,10 @@ static void make(struct rs_statistics *s, uint32_t *order)
 void rs_statistics_init(struct rs_statistics *s, const struct rs_model *m)
 {
     *s = (struct rs_statistics){.model = m};
+    s->procs = rs_zalloc((size_t)m->nprocs + 1, sizeof *s->procs);
     if (!m->nstats) return;
     uint32_t *order = rs_alloc(m->nstats * sizeof *order);
     s->cells = rs_zalloc(m->nstats, sizeof *s->cells);
-    s->procs = rs_zalloc((size_t)m->nprocs + 1, sizeof *s->procs);
     make(s, order);
     free(order);
 }
@@ -268,6 +269,12 @@ void rs_statistics_free(struct rs_statistics *s)
     free(s->cells);
     free(s->procs);
     *s = (struct rs_statistics){0};
+}
+
+double rs_statistics_share(const struct rs_statistics *s, uint32_t proc, int64_t ns)
+{
+    const struct rs_stat_process *p = &s->procs[proc];
+    return p->gpu_ns > 0 && ns != RS_TIME_NONE ? (double)ns / (double)p->gpu_ns : NAN;
 }
 
 /* ---- sentences ---- */
@@ -317,6 +324,61 @@ static bool say_wait(const struct rs_statistics *s, const struct rs_stat_row *ro
     return true;
 }
 
+/* How much of the GPU time is NCCL's, in the process where it is most, and where it is least. */
+static bool say_share(const struct rs_statistics *s, struct rs_strbuf *text)
+{
+    uint32_t most = RS_NONE, least = RS_NONE;
+    double high = 0, low = 1;
+    for (uint32_t i = 0; i < s->model->nprocs; i++) {
+        double share = rs_statistics_share(s, i, s->procs[i].comm_ns);
+        if (isnan(share) || !s->procs[i].has_kernels) continue;
+        if (most == RS_NONE || share > high) most = i, high = share;
+        if (least == RS_NONE || share < low) least = i, low = share;
+    }
+    if (most == RS_NONE || !s->procs[most].comm_ns) return false;
+    rs_strbuf_printf(text, "NCCL kernels take %.1f %% of the GPU time of ", 100 * high);
+    say_process(s, most, text);
+    if (least != most) {
+        rs_strbuf_printf(text, ", and %.1f %% of that of ", 100 * low);
+        say_process(s, least, text);
+    }
+    rs_strbuf_putc(text, '.');
+    return true;
+}
+
+/* One host call that takes most of the time of all calls of its function: the mean means nothing. */
+static bool say_longest(const struct rs_statistics *s, struct rs_strbuf *text)
+{
+    const struct rs_stat_row *row = NULL;
+    const struct rs_cell *longest = NULL;
+    for (uint32_t i = 0; i < s->nrows[RS_TABLE_CALLS]; i++) {
+        const struct rs_stat_row *x = &s->rows[RS_TABLE_CALLS][i];
+        for (uint32_t k = x->first; k < x->first + x->n; k++) {
+            const struct rs_cell *c = &s->cells[k];
+            if (c->max_ns == RS_TIME_NONE || c->calls < 2 || c->max_ns < c->total_ns / 2) continue;
+            if (longest && c->max_ns <= longest->max_ns) continue;
+            longest = c;
+            row = x;
+        }
+    }
+    if (!longest || longest->max_ns < INT64_C(1000000000)) return false;
+    rs_strbuf_printf(text, "one call of %s takes ", rs_model_name_text(s->model, row->name));
+    say_ns(text, longest->max_ns, 3);
+    rs_strbuf_puts(text, " in ");
+    say_process(s, longest->proc, text);
+    for (uint32_t k = row->first, said = 0; k < row->first + row->n && !said; k++) { /* and in the next */
+        const struct rs_cell *c = &s->cells[k];
+        if (c == longest || c->max_ns == RS_TIME_NONE || c->max_ns < longest->max_ns / 2) continue;
+        rs_strbuf_puts(text, " and ");
+        say_ns(text, c->max_ns, 3);
+        rs_strbuf_puts(text, " in ");
+        say_process(s, c->proc, text);
+        said++;
+    }
+    rs_strbuf_puts(text, ", most of the time of all its calls: start-up, or a wait. The mean does not show it.");
+    return true;
+}
+
 static bool say_call(const struct rs_statistics *s, const struct rs_stat_row *row, struct rs_strbuf *text)
 {
     if (row->spread_ns == RS_TIME_NONE || row->most == RS_NONE) return false;
@@ -341,10 +403,18 @@ static bool say_call(const struct rs_statistics *s, const struct rs_stat_row *ro
 
 bool rs_statistics_say(const struct rs_statistics *s, unsigned *next, struct rs_strbuf *text)
 {
-    enum { MOST_WAITS = 3, CALL = MOST_WAITS, AXIS };
-    while (s->cells && *next < CALL) {
+    enum { MOST_WAITS = 2, SHARE = MOST_WAITS, LONGEST, CALL, AXIS };
+    while (s->cells && *next < SHARE) {
         unsigned i = (*next)++;
         if (i < s->nrows[RS_TABLE_OPERATIONS] && say_wait(s, &s->rows[RS_TABLE_OPERATIONS][i], text)) return true;
+    }
+    if (s->cells && *next == SHARE) {
+        ++*next;
+        if (say_share(s, text)) return true;
+    }
+    if (s->cells && *next == LONGEST) {
+        ++*next;
+        if (say_longest(s, text)) return true;
     }
     if (s->cells && *next == CALL) {
         ++*next;

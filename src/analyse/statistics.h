@@ -54,6 +54,9 @@ struct rs_statistics {
 void rs_statistics_init(struct rs_statistics *s, const struct rs_model *m);
 void rs_statistics_free(struct rs_statistics *s);
 
+/* The share of a time in the GPU time of a process, 0 to 1; NAN: it has none. */
+double rs_statistics_share(const struct rs_statistics *s, uint32_t proc, int64_t ns);
+
 /* Appends the next sentence of the conclusion to `text`; *next is 0 at first. False: no more. */
 bool rs_statistics_say(const struct rs_statistics *s, unsigned *next, struct rs_strbuf *text);
 

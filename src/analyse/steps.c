@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/mix.h"
 #include "join/flow.h"
+#include "join/op_facts.h"
 #include "join/overlay_facts.h"
 
 /* ---- marks of the framework ---- */
@@ -510,6 +511,7 @@ static void add_time(struct work *w, uint32_t step, uint32_t item)
     const struct rs_ops *o = &w->view->model->ops;
     uint32_t op = w->items.rows[item].op;
     int64_t *first = &w->out->rows[step].start, *last = &w->scratch[step];
+    if (rs_op_not_measured(w->view->model, op)) w->out->rows[step].measured = false;
     if (o->first[op] == RS_TIME_NONE) return;
     int64_t over = over_at(w->view->model, op);
     if (*first == RS_TIME_NONE || o->first[op] < *first) *first = o->first[op];
@@ -523,6 +525,28 @@ static bool is_next(const struct rs_step *x, const struct rs_step *next)
     return x->again == next->again && x->mark + 1 == next->mark;
 }
 
+/* When the rank called the first operation of a unit; RS_TIME_NONE: unknown. */
+static int64_t called(const struct work *w, uint32_t unit)
+{
+    const struct rs_model *m = w->view->model;
+    uint32_t op = w->items.rows[w->units.firsts[unit]].op;
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i];
+        if (m->members[m->parts.member[part]].rank_id == w->items.rank_id) return m->parts.enqueued[part];
+    }
+    return RS_TIME_NONE;
+}
+
+static void time_by_calls(const struct work *w, struct rs_step *x)
+{
+    x->start = x->length = RS_TIME_NONE;
+    if (x->unit == RS_NONE || x->unit + 1 >= w->units.n) return;
+    int64_t from = called(w, x->unit), to = called(w, x->unit + 1);
+    if (from == RS_TIME_NONE || to <= from) return;
+    x->start = from;
+    x->length = rs_time_minus(to, from);
+}
+
 /* The start and length of steps, by their operations: from when those of the previous step are over to when its own
  * are, so that compute before a step's first operation belongs to that step. The first step starts with its own first
  * operation. */
@@ -534,6 +558,7 @@ static void time_steps(struct work *w)
     for (uint32_t i = 0; i < s->n; i++) {
         uint32_t unit = s->rows[i].unit;
         s->rows[i].start = s->rows[i].length = w->scratch[i] = RS_TIME_NONE;
+        s->rows[i].measured = true;
         loose |= unit == RS_NONE;
         for (uint32_t k = unit != RS_NONE ? w->units.firsts[unit] : 0; unit != RS_NONE && k < w->units.firsts[unit + 1];
              k++)
@@ -545,6 +570,11 @@ static void time_steps(struct work *w)
     }
     for (uint32_t i = s->n; i-- > 0;) {
         struct rs_step *x = &s->rows[i];
+        x->measured &= !i || x[-1].measured;
+        if (!x->measured) {
+            time_by_calls(w, x);
+            continue;
+        }
         int64_t last = w->scratch[i], before = i && is_next(x - 1, x) ? w->scratch[i - 1] : RS_TIME_NONE;
         if (before != RS_TIME_NONE && before < x->start) x->start = before;
         if (x->start != RS_TIME_NONE && last > x->start) x->length = rs_time_minus(last, x->start);

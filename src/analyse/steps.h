@@ -8,7 +8,7 @@
  * Marks say which operations belong to which step, but not how long it took: programs run ahead of their GPUs, and a
  * mark is when its operations were called. A step lasts from when the operations of the previous step are over to when
  * its own are (those of the rank with the most). So the same job has the same times however its steps were found. If no
- * starts are known, times are unknown. On the common axis. Owned until rs_steps_free().
+ * starts are known, times are unknown; with windows of detail, steps outside of them last from call to call. On the common axis. Owned until rs_steps_free().
  *
  * The first steps of a job are its start-up (libraries load, kernels are compiled and selected, caches fill): they say
  * nothing about the others, and are left out of times and analyses unless the user says otherwise. Steps are start-up
@@ -49,6 +49,9 @@ struct rs_step {
     uint32_t unit; /* of the pattern, for this step; RS_NONE: none */
     uint32_t mark; /* the framework's number; RS_NONE: by the pattern */
     uint32_t again; /* earlier marks of this number: a profiler that was restarted */
+    bool
+        measured; /* it and the step before have no operation outside of a window of detail (rs_op_not_measured()); else
+                    * its length is the distance of calls, which says nothing about single steps */
     bool counted; /* begins in the requested window (rs_steps_within()) */
 };
 

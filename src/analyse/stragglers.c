@@ -142,8 +142,7 @@ const char *rs_why_text(enum rs_why why)
     return texts[why];
 }
 
-/* Launches can be compared with starts if both belong to this operation and their clocks are comparable. */
-static bool has_launch(const struct rs_model *m, uint32_t part)
+bool rs_part_has_launch(const struct rs_model *m, uint32_t part)
 {
     uint32_t gpu = rs_part_start_domain(m, part), host = rs_member_host_domain(m, m->parts.member[part]);
     return m->parts.launched[part] != RS_TIME_NONE && m->parts.start[part] != RS_TIME_NONE &&
@@ -166,17 +165,17 @@ static bool launch_lag(const struct rs_view *v, const struct rs_arrival *last, c
 {
     const struct rs_model *m = v->model;
     const int64_t *launched = m->parts.launched;
-    if (!has_launch(m, last->part)) return false;
+    if (!rs_part_has_launch(m, last->part)) return false;
     int64_t latest = RS_TIME_NONE;
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
         if (a->start <= other->start && v->model->ranks[a->rank_id].host == v->model->ranks[last->rank_id].host &&
-            has_launch(m, a->part) && launched[a->part] > latest)
+            rs_part_has_launch(m, a->part) && launched[a->part] > latest)
             latest = launched[a->part];
     }
     if (latest == RS_TIME_NONE) {
         int64_t a = host_error(m, last->member), b = host_error(m, other->member);
-        if (!has_launch(m, other->part) || a < 0 || b < 0 || a > own / 4 || b > own / 4) return false;
+        if (!rs_part_has_launch(m, other->part) || a < 0 || b < 0 || a > own / 4 || b > own / 4) return false;
         latest = launched[other->part];
     }
     *lag = rs_time_minus(launched[last->part], latest);

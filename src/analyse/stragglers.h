@@ -47,6 +47,9 @@ void rs_wilson(uint64_t hits, uint64_t n, double *low, double *high);
 enum rs_why { RS_WHY_LAUNCHED_LATE, RS_WHY_QUEUED, RS_WHY_HELD, RS_WHY_UNKNOWN, RS_WHYS };
 /* "launched late", "queued behind compute", "held by an earlier collective", "unknown". */
 const char *rs_why_text(enum rs_why why);
+/* Whether the launch of a part can be compared with its start: both are known, on clocks that are aligned with each other,
+ * and the launch is its own (not of a CUDA graph). */
+bool rs_part_has_launch(const struct rs_model *m, uint32_t part);
 
 struct rs_straggler {
     uint32_t rank_id; /* RS_NONE: a host */

@@ -106,6 +106,22 @@ static void take_lanes(struct making *k)
     }
 }
 
+/* Processes of which only annotations on the host are known. */
+static void take_hosts(struct making *k)
+{
+    const struct rs_activities *a = &k->m->activities;
+    for (uint32_t i = 0; i < a->n; i++) {
+        if (a->kind[i] != RS_ACT_RANGE || a->lane[i] >= k->m->nlanes) continue;
+        const struct rs_lane *lane = &k->m->lanes[a->lane[i]];
+        if (lane->proc >= k->m->nprocs || k->alone[lane->proc] != RS_NONE) continue;
+        struct rs_rank_track row = {
+            .proc = lane->proc, .rank_id = rank_of(k, lane), .member = RS_NONE, .rank = -1, .device = -1};
+        uint32_t index;
+        if (row.rank_id != RS_NONE) row.rank = k->m->ranks[row.rank_id].number;
+        add_track(k, &row, &index);
+    }
+}
+
 /* Sorts tracks by rank, drops those of other ranks and all but the best of a rank. */
 struct ranked {
     uint32_t rank, worse, index;
@@ -243,7 +259,7 @@ static void fill_lists(struct making *k)
     free(first);
 }
 
-static void make(struct making *k, const struct rs_filter *filter)
+static void make(struct making *k, const struct rs_filter *filter, bool hosts)
 {
     k->of_lane = rs_alloc(((size_t)k->m->nlanes + 1) * sizeof *k->of_lane);
     k->of_rank = rs_alloc(((size_t)k->m->nranks + 1) * sizeof *k->of_rank);
@@ -251,15 +267,17 @@ static void make(struct making *k, const struct rs_filter *filter)
     for (uint32_t i = 0; i < k->m->nprocs; i++) k->alone[i] = RS_NONE;
     take_ranks(k);
     take_lanes(k);
+    if (hosts) take_hosts(k);
     choose(k, filter);
     fill_lists(k);
 }
 
-void rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter)
+void rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter,
+                         bool hosts)
 {
     *t = (struct rs_rank_tracks){.view = view};
     struct making k = {.t = t, .m = view->model};
-    make(&k, filter);
+    make(&k, filter, hosts);
     rs_map_free(&k.at);
     rs_map_free(&k.ranks);
     free(k.of_lane);

@@ -32,8 +32,9 @@ struct rs_rank_tracks {
     uint32_t *work, *host, *parts;
 };
 
-/* The tracks whose rank passes the filter. */
-void rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter);
+/* The tracks whose rank passes the filter. `hosts`: also processes with annotations on the host and no GPU. */
+void rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter,
+                         bool hosts);
 void rs_rank_tracks_free(struct rs_rank_tracks *t);
 
 #endif

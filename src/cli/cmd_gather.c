@@ -1,6 +1,7 @@
 /* ringscope gather: collects what killed processes left on this host's local storage. */
 #include <stdio.h>
 
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
 #include "trace/gather.h"
@@ -17,6 +18,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
         if (rs_gather_dir(argv[i], &r, &err) != RS_OK) return rs_print_err(self->name, &err);
         printf("%s: %zu recordings; copied %zu live file%s", argv[i], r.recordings, r.brought,
                r.brought == 1 ? "" : "s");
+        if (r.shrunk)
+            printf("; made %zu live file%s smaller, from %s to %s", r.shrunk, r.shrunk == 1 ? "" : "s",
+                   rs_text_bytes(r.bytes_before).s, rs_text_bytes(r.bytes_after).s);
         if (r.running) printf("; %zu still running", r.running);
         if (r.unproven)
             printf("; left %zu that may still be in use (nothing proves that their process ended, or they are another "
@@ -32,9 +36,12 @@ const struct rs_command rs_cmd_gather = {
     .name = "gather",
     .summary = "collect what killed processes left on this host's local storage",
     .usage = "DIR...",
-    .text = "Where a recording's folder is on a network file system, a process keeps its newest records in /dev/shm of "
-            "its\n"
-            "host. After a kill they are still there: run this on that host to bring them to the folder.",
-    .examples = "srun -N 16 --ntasks-per-node=1 ringscope gather /shared/ringscope-4711",
+    .text =
+        "Where a recording's folder is on a network file system, a process keeps its newest records in /dev/shm of "
+        "its\n"
+        "host. After a kill they are still there: run this on that host to bring them to the folder. Live files of\n"
+        "ended processes that are in the folder already are made as small as what they contain.",
+    .examples = "ringscope gather rec                        # before it is copied elsewhere\n"
+                "srun -N 16 --ntasks-per-node=1 ringscope gather /shared/ringscope-4711",
     .run = run,
 };

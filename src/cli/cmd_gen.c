@@ -30,6 +30,12 @@ static bool amount_at(const char *text, double *value)
     return end != text && !*end && *value >= 0;
 }
 
+static const char *take_detail(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return rs_setting_detail(value, &c->detail) ? NULL : "should be WINDOW:PERIOD, such as 200ms:10s";
+}
+
 static const char *take_amount(struct rs_gen_amount *list, int *n, const char *value, const char *form)
 {
     struct rs_gen_amount a;
@@ -318,6 +324,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_COUNT, 0, "net-steps", &cfg.net_steps, "N", "network transfers per proxy operation (4)"},
         {RS_OPT_WORD, 0, "as", &as, "ringscope|example",
          "example: dumps of NCCL's example profiler in place of recordings (ringscope)"},
+        {RS_OPT_EACH, 0, "detail", RS_EACH(take_detail, &cfg), "WINDOW:PERIOD",
+         "kernels and proxy events in windows only, e.g. 200ms:10s"},
         {RS_OPT_WORD, 0, "events", &events, "ops|net", "ops: without proxy events (net)"},
         {RS_OPT_COUNT, 0, "api", &cfg.api, "4..6", "version of the profiler interface (5)"},
         {RS_OPT_INT, 0, "seed", &seed, "N", "for everything random; the same gives the same bytes (1)"},

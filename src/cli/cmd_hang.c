@@ -5,6 +5,7 @@
 
 #include "analyse/hang.h"
 #include "analyse/hang_phrases.h"
+#include "base/moment.h"
 #include "base/room.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -13,6 +14,7 @@
 #include "cli/print/plain.h"
 #include "cli/print/screen.h"
 #include "cli/print/table.h"
+#include "cli/print/time_zero.h"
 #include "cli/reading.h"
 #include "join/ranks.h"
 
@@ -93,7 +95,14 @@ static void print_evidence(const struct rs_model *m, const struct rs_hang_findin
     char op[160];
     rs_hang_finding_text(m, h, op, sizeof op);
     rs_screen_print("\n");
-    rs_screen_print("ranks in %s\n", op);
+    rs_screen_print("ranks in %s", op);
+    char utc[RS_MOMENT_ROOM];
+    if (h->since != RS_TIME_NONE) {
+        bool dated = rs_moment_utc(h->since, utc, sizeof utc);
+        rs_screen_print(", no progress since %s%s%s", rs_zero_moment(m, h->since).s, dated ? ", " : "",
+                        dated ? utc : "");
+    }
+    rs_screen_print("\n");
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     if (h->nrows > shown) rs_screen_print("and %" PRIu32 " more\n", h->nrows - shown);

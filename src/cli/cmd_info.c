@@ -66,6 +66,11 @@ static void counts(struct rs_json *j, const struct rs_overview *o)
         rs_json_key_u64(j, "emitted", s->callbacks + o->lost + o->overwritten + o->damaged + o->cut);
     else
         rs_json_key_null(j, "emitted");
+    if (o->requested_ns > 0)
+        rs_json_key_double(j, "detail_share", (double)o->detail_ns / (double)o->requested_ns);
+    else
+        rs_json_key_null(j, "detail_share");
+    rs_json_key_u64(j, "triggers", o->triggers);
     rs_json_key(j, "calls");
     calls_json(j, s);
     rs_json_key(j, "events");
@@ -301,6 +306,13 @@ static void print_mask(const struct rs_overview *o)
 {
     if (!o->same_mask) {
         rs_screen_print("requested  differs between processes or over time: see coverage in --json\n");
+        if (!o->requested_ns) return;
+        rs_screen_print("detail     GPU times (KernelCh) %.1f %% of the time",
+                        100 * (double)o->detail_ns / (double)o->requested_ns);
+        if (o->triggers)
+            rs_screen_print("; %s window%s opened by unusual intervals between calls", rs_text_count(o->triggers).s,
+                            o->triggers == 1 ? "" : "s");
+        rs_screen_print("\n");
         return;
     }
     const char *name = rs_setting_mask_name((int)o->mask);
@@ -370,6 +382,9 @@ static bool is_bad(struct rs_source *s)
     return s->recording->header.status.state != RS_STATE_CLOSED || !rs_source_complete(s);
 }
 
+enum { SHORT_S = 10 };
+#define SHORT_NS (SHORT_S * INT64_C(1000000000)) /* a run of this length is short */
+
 static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t proc, struct rs_source *s,
                     const struct rs_summary *sum)
 {
@@ -384,11 +399,14 @@ static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t pro
     rs_table_cell(t, "%" PRIu64, sum->threads);
     rs_table_cell(t, "%zu", s->process.nclocks);
     rs_table_cell(t, "%s", s->clock.n ? rs_text_ns(s->clock.error_ns).s : "?");
-    double share = rs_recorder_share(s, sum);
-    if (share >= 0)
-        rs_table_cell(t, "%.3f %%", share * 100);
-    else
+    int64_t span;
+    double ns = rs_recorder_ns(s, sum, &span);
+    if (ns < 0)
         rs_table_cell(t, "?");
+    else if (span < SHORT_NS) /* mostly the opening of the recording: a share would say nothing of longer runs */
+        rs_table_cell(t, "%s of %s", rs_text_ns((int64_t)ns).s, rs_text_ns(span).s);
+    else
+        rs_table_cell(t, "%.3f %%", 100 * ns / (double)span);
     const char *end = process_end(s);
     rs_table_cell(t, "%s", !strcmp(end, "closed") ? "cleanly" : !strcmp(end, "replaced") ? "replaced by execve" : end);
 }

@@ -17,6 +17,7 @@
 #include "cli/print/time_zero.h"
 #include "cli/reading.h"
 #include "cli/report_reference.h"
+#include "cli/report_roofline.h"
 #include "cli/settings.h"
 #include "conclude/report.h"
 #include "fields/statistics.h"
@@ -27,7 +28,13 @@
 /* ---- text ----
  * The text of `ringscope report`: the conclusion, and the tables. Prints to stdout and borrows everything. */
 
-enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60, MOST_OPERATIONS = 12 }; /* --json has them all */
+enum {
+    MOST_ROWS = 10,
+    MOST_FUNCS = 20,
+    MOST_WINDOWS = 60,
+    MOST_OPERATIONS = 12,
+    MOST_METRICS = 24
+}; /* --json has them all */
 
 static const char *plural(uint64_t n)
 {
@@ -50,7 +57,7 @@ static void print_more(uint64_t all, uint64_t shown)
 static void print_head(const struct rs_report *r)
 {
     const struct rs_report_basis *b = &r->basis;
-    if (!b->totals.ops && r->statistics.cells) {
+    if (!b->totals.ops && (r->statistics.cells || r->view.model->nmetrics)) {
         rs_screen_print("summaries of %" PRIu32 " process%s, without a time axis\n", r->view.model->nprocs,
                         r->view.model->nprocs == 1 ? "" : "es");
         return;
@@ -95,6 +102,7 @@ static void print_head(const struct rs_report *r)
             const char *why;
         } why[] = {{b->alone, "on one rank"},
                    {b->untimed, "without known starts"},
+                   {b->not_measured, "not measured, outside of windows of detail"},
                    {b->unaligned, "on clocks apart"},
                    {b->totals.violations, "with times that cannot be"}};
         for (size_t i = 0, any = 0; i < sizeof why / sizeof *why; i++)
@@ -382,10 +390,18 @@ static void cell_name(struct rs_table *t, const struct rs_statistics *s, uint32_
     rs_table_name(t, rs_model_name_text(s->model, name));
 }
 
+static void cell_share(struct rs_table *t, double share)
+{
+    if (isnan(share))
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.1f %%", 100 * share);
+}
+
 static void print_stat_operations(const struct rs_statistics *s)
 {
-    static const enum rs_heading numbers[] = {RS_H_PROCESS, RS_H_CALLS, RS_H_TIME, RS_H_AVG,
-                                              RS_H_MIN,     RS_H_MAX,   RS_H_WAIT};
+    static const enum rs_heading numbers[] = {RS_H_PROCESS, RS_H_CALLS, RS_H_TIME, RS_H_OF_GPU,
+                                              RS_H_AVG,     RS_H_MIN,   RS_H_MAX,  RS_H_WAIT};
     uint32_t n = s->nrows[RS_TABLE_OPERATIONS], shown = 0;
     struct rs_table t = {0};
     if (!n) return;
@@ -400,6 +416,7 @@ static void print_stat_operations(const struct rs_statistics *s)
             cell_process(&t, s, c->proc);
             rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
             cell_time(&t, c->total_ns);
+            cell_share(&t, row->kind == RS_STAT_COMM ? rs_statistics_share(s, c->proc, c->total_ns) : NAN);
             cell_time(&t, rs_cell_average(c));
             cell_time(&t, c->min_ns);
             cell_time(&t, c->max_ns);
@@ -416,13 +433,14 @@ static void print_stat_operations(const struct rs_statistics *s)
 /* Rows of host calls and kernels alike. */
 static void print_stat_rows(const struct rs_statistics *s, enum rs_table_of table, const char *title)
 {
-    static const enum rs_heading numbers[] = {RS_H_PROCESS, RS_H_CALLS, RS_H_TIME, RS_H_AVG};
+    static const enum rs_heading numbers[] = {RS_H_PROCESS, RS_H_CALLS, RS_H_TIME, RS_H_OF_GPU, RS_H_AVG, RS_H_MAX};
     uint32_t n = s->nrows[table], shown = 0;
     struct rs_table t = {0};
     if (!n) return;
     rs_table_column(&t, RS_LEFT, RS_H_NAME);
     if (table == RS_TABLE_CALLS) rs_table_column(&t, RS_RIGHT, RS_H_DIFFERS_BY);
-    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (i != 3 || table == RS_TABLE_KERNELS) rs_table_column(&t, RS_RIGHT, numbers[i]);
     for (; shown < n && shown < MOST_ROWS; shown++) {
         const struct rs_stat_row *row = &s->rows[table][shown];
         for (uint32_t i = 0; i < row->n; i++) {
@@ -436,7 +454,9 @@ static void print_stat_rows(const struct rs_statistics *s, enum rs_table_of tabl
             cell_process(&t, s, c->proc);
             rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
             cell_time(&t, c->total_ns);
+            if (table == RS_TABLE_KERNELS) cell_share(&t, rs_statistics_share(s, c->proc, c->total_ns));
             cell_time(&t, rs_cell_average(c));
+            cell_time(&t, c->max_ns);
         }
     }
     print_titled(&t, title, n, shown);
@@ -466,13 +486,54 @@ static void print_stat_ranges(const struct rs_statistics *s)
     print_titled(&t, "annotated ranges (NVTX), by process and thread", n, shown);
 }
 
+static void cell_value(struct rs_table *t, double value, const char *unit)
+{
+    if (isnan(value))
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.6g%s%s", value, *unit && *unit != '%' ? " " : "", unit);
+}
+
+static void print_metrics(const struct rs_model *m)
+{
+    static const enum rs_heading numbers[] = {RS_H_CALLS, RS_H_MIN, RS_H_MAX, RS_H_MEAN};
+    struct rs_table t = {0};
+    uint32_t shown = 0;
+    if (!m->nmetrics) return;
+    rs_table_column(&t, RS_RIGHT, RS_H_PROCESS);
+    rs_table_column(&t, RS_LEFT, RS_H_METRIC);
+    rs_table_numbers(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, RS_H_OF);
+    for (; shown < m->nmetrics && shown < MOST_METRICS; shown++) {
+        const struct rs_metric *x = &m->metrics[shown];
+        const char *unit = rs_model_name_text(m, x->unit);
+        if (x->proc != RS_NONE && m->procs[x->proc].pid)
+            rs_table_cell(&t, "%" PRIu32, m->procs[x->proc].pid);
+        else
+            rs_table_cell(&t, "?");
+        rs_table_name(&t, rs_model_name_text(m, x->name));
+        if (x->calls)
+            rs_table_cell(&t, "%s", rs_text_count(x->calls).s);
+        else
+            rs_table_cell(&t, "?");
+        cell_value(&t, x->min, unit);
+        cell_value(&t, x->max, unit);
+        cell_value(&t, x->mean, unit);
+        rs_table_name(&t, rs_model_name_text(m, x->of));
+    }
+    print_titled(&t, "metrics, as the log has them", m->nmetrics, shown);
+}
+
 static void print_statistics(const struct rs_statistics *s)
 {
-    if (!s->cells) return;
-    print_stat_operations(s);
-    print_stat_ranges(s);
-    print_stat_rows(s, RS_TABLE_CALLS, "host calls, by how much they differ between the processes that ran kernels");
-    print_stat_rows(s, RS_TABLE_KERNELS, "other work on the GPU");
+    if (s->cells) {
+        print_stat_operations(s);
+        print_stat_ranges(s);
+        print_stat_rows(s, RS_TABLE_CALLS,
+                        "host calls, by how much they differ between the processes that ran kernels");
+        print_stat_rows(s, RS_TABLE_KERNELS, "other work on the GPU");
+    }
+    print_metrics(s->model);
 }
 
 /* ---- all of it ---- */
@@ -486,6 +547,7 @@ static void report_print(const struct rs_report *r, const struct rs_differences 
     print_head(r);
     if (r->bandwidth.nrows) print_funcs(r, by_comm);
     if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
+    if (!isnan(r->link_gbs) && r->bandwidth.nrows) rs_link_print(r);
     if (r->basis.totals.ops) { /* else steps are of what was filtered away */
         print_stragglers(r);
         print_compute(r);
@@ -661,7 +723,9 @@ static void print_nccl_tests(const struct rs_report *r, bool by_comm)
 
 struct options {
     struct rs_common common;
-    const char *every;
+    const char *every, *output;
+    bool force;
+    double link_gbs; /* NAN: not given */
     int by, table, warmup; /* table -1: the report; warmup -1: the start-up */
     struct rs_report_options report;
     struct rs_reference_files reference;
@@ -676,6 +740,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     struct rs_differences settings;
     o->report.filter = &o->common.filters.filter;
     o->report.network = o->common.filters.level != RS_LEVEL_OPS && o->table < 0;
+    if (!isnan(o->link_gbs)) o->report.link_gbs = o->link_gbs;
     if (o->reference.n) o->report.reference = &o->reference.reference;
     rs_differences_find(&settings, in);
     enum rs_status status = rs_report_init(&r, m, &o->report, err);
@@ -690,6 +755,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
         } else {
             report_print(&r, &settings, reference, o->report.by_comm);
         }
+        if (status == RS_OK && o->output) status = rs_roofline_write(&r, reference, o->output, o->force, err);
         rs_report_free(&r);
     }
     rs_differences_free(&settings);
@@ -715,7 +781,7 @@ static bool take_every(struct rs_report_options *o, const char *text)
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.table = -1, .warmup = -1};
+    struct options o = {.link_gbs = NAN, .table = -1, .warmup = -1};
     const struct rs_opt opts[] = {
         {RS_OPT_WORD, 0, "by", &o.by, "class|comm", "functions by class of communicators, or by communicator (class)"},
         {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
@@ -723,6 +789,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_WORD, 0, "table", &o.table, "nccl-tests", "achieved bandwidth, in the format of nccl-tests"},
         {RS_OPT_EACH, 0, "reference", RS_EACH(rs_reference_file, &o.reference), "FILE",
          "output of nccl-tests, to compare bandwidth with; may be repeated"},
+        {RS_OPT_DOUBLE, 0, "link", &o.link_gbs, "GBS", "nominal rate of a link in GB/s, to compare bandwidth with"},
+        {RS_OPT_STRING, 'o', "output", &o.output, "FILE",
+         "also write bandwidth by size, and the possible, as a picture (.svg)"},
+        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite FILE"},
         {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (those recognised as start-up)"},
         {.kind = RS_OPT_END},
     };
@@ -736,6 +806,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (o.table >= 0 && (o.common.json || o.every || o.reference.n || o.common.filters.has_level))
         return rs_opt_usage(self, "--table prints nothing else: not with --json (which has it as by_func), --every, "
                                   "--level or --reference");
+    if (o.link_gbs <= 0) return rs_opt_usage(self, "--link takes a rate in GB/s, above 0");
+    if (o.table >= 0 && (o.output || !isnan(o.link_gbs)))
+        return rs_opt_usage(self, "--table prints nothing else: not with -o or --link");
+    if (o.output && !rs_name_ending(o.output, strlen(o.output), ".svg"))
+        return rs_opt_usage(self, "-o writes a picture: its name ends in .svg, not '%s'", o.output);
+    if (o.force && !o.output) return rs_opt_usage(self, "--force is for -o");
     struct rs_err err;
     int status = rs_reference_read(&o.reference, &err) == RS_OK
                      ? rs_reading_model_and_inputs(self, argv + 1, n, &o.common, show, &o)
@@ -755,6 +831,7 @@ const struct rs_command rs_cmd_report = {
     .examples = "ringscope report rec                        # a conclusion, and its tables\n"
                 "ringscope report rec --warmup 3 --every STEP  # by step, without the first three\n"
                 "ringscope report rec --reference all_reduce_perf.txt  # compared with nccl-tests\n"
+                "ringscope report rec --link 450 -o roofline.svg  # bandwidth by size against NVLink's 450 GB/s\n"
                 "ringscope report rec --json | jq '.stragglers[0]'",
     .json = "one JSON object",
     .takes = "filter level reading",

@@ -29,8 +29,8 @@ struct options {
 
 /* The settings, in the order of --print-env. */
 static const char *const variables[] = {
-    "NCCL_PROFILER_PLUGIN", "RINGSCOPE_DIR",  "RINGSCOPE_EVENTS",  "RINGSCOPE_MEMORY",
-    "RINGSCOPE_LIMIT",      "RINGSCOPE_KEEP", "RINGSCOPE_BUFFERS",
+    "NCCL_PROFILER_PLUGIN", "RINGSCOPE_DIR",   "RINGSCOPE_EVENTS", "RINGSCOPE_DETAIL",  "RINGSCOPE_TRIGGERS",
+    "RINGSCOPE_MEMORY",     "RINGSCOPE_LIMIT", "RINGSCOPE_KEEP",   "RINGSCOPE_BUFFERS",
 };
 
 static const char *borrow_env(const char *name)
@@ -139,6 +139,7 @@ static int check_options(const struct rs_command *self, const struct options *o,
 {
     uint64_t bytes;
     int bad = rs_event_sets_check(self, o->set.events);
+    if (bad < 0) bad = rs_detail_check(self, o->set.detail);
     if (bad >= 0) return bad;
     if (o->set.memory != NULL &&
         (!rs_setting_bytes(o->set.memory, &bytes) || bytes < RS_MEMORY_LEAST || bytes > RS_MEMORY_MOST))
@@ -163,6 +164,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 'o', "output", &o.set.dir, "DIR",
          "folder of the recording (ringscope-$SLURM_JOB_ID or ringscope-run)"},
         RS_EVENTS_OPTION('e', &o.set.events),
+        RS_DETAIL_OPTION(&o.set.detail),
         {RS_OPT_STRING, 0, "memory", &o.set.memory, "SIZE", "memory of the recorder per process (64M)"},
         {RS_OPT_STRING, 0, "limit", &o.set.limit, "SIZE", "largest recording of a process (no limit)"},
         {RS_OPT_STRING, 0, "keep", &o.set.keep, "WHICH", "past the limit keep the first (default) or the last events"},
@@ -226,6 +228,7 @@ const struct rs_command rs_cmd_run = {
     .examples = "ringscope run -o rec -- python train.py\n"
                 "srun ringscope run -o rec --events ops -- ./train            # one folder for all ranks\n"
                 "torchrun --nproc-per-node 8 --no-python ringscope run -o rec -- python train.py\n"
+                "srun ringscope run -o rec --detail 200ms:10s -- ./train      # cheap enough to leave on\n"
                 "ringscope run --limit 1G --keep last -- ./job                # a flight recorder\n"
                 "eval \"$(ringscope run -o /data/rec --print-env)\"             # for another shell or a container",
     .run = run,

@@ -131,6 +131,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
          "a rank aborts its communicators; the others follow"},
         {RS_OPT_COUNT, 0, "api", &cfg.api, "1..7", "the simulated NCCL's version of the profiler interface (6)"},
         RS_EVENTS_OPTION(0, &cfg.events),
+        RS_DETAIL_OPTION(&cfg.detail),
         {RS_OPT_WORD, 0, "net", &cfg.net, "none|ib|socket",
          "events of the network plugin, too, where the mask has them"},
         {RS_OPT_FLAG, 0, "ce", &cfg.ce, NULL, "collectives by copy engine where possible"},
@@ -158,6 +159,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         cfg.plugin = found;
     }
     status = rs_event_sets_check(self, cfg.events);
+    if (status < 0) status = rs_detail_check(self, cfg.detail);
     if (status >= 0) return status;
     if (cfg.count_only) cfg.dir = NULL;
 

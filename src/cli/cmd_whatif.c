@@ -209,6 +209,9 @@ static void print_text(const struct rs_whatif *w)
     if (w->step_ns != RS_TIME_NONE)
         rs_screen_print(", of that %s in steps of %s", rs_text_ns(w->steps_ns).s, rs_text_ns(w->step_ns).s);
     rs_screen_print("; replayed unchanged: %.2g %% off\n", w->error_pct);
+    if (w->all > w->measured)
+        rs_screen_print("extrapolated from %s of %s operations, those in windows of detail\n",
+                        rs_text_count(w->measured).s, rs_text_count(w->all).s);
     if (w->steps->left_out) rs_screen_print("%s\n", w->steps->left_out);
     rs_screen_print("\n");
     static const enum rs_heading heads[] = {RS_H_SAVES, RS_H_AT_LEAST, RS_H_AT_MOST, RS_H_SHARE, RS_H_RUN, RS_H_STEP};

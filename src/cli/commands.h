@@ -16,6 +16,7 @@
     X(overlap) \
     X(critical) \
     X(whatif) \
+    X(diff) \
     X(hang) \
     X(view) \
     X(serve) \

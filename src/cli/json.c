@@ -190,7 +190,7 @@ static void steps(struct rs_json *j, const struct rs_report *r)
 static void statistics(struct rs_json *j, const struct rs_report *r)
 {
     rs_json_key(j, "statistics");
-    if (r->statistics.cells)
+    if (r->statistics.cells || r->view.model->nmetrics)
         rs_out_json(j, &rs_out_statistics, &(struct rs_statistics_fields){&r->statistics});
     else
         rs_json_null(j);
@@ -218,6 +218,7 @@ static void basis(struct rs_json *j, const struct rs_report *r)
     rs_json_key_u64(j, "ties", b->totals.ties);
     rs_json_key_u64(j, "alone", b->alone);
     rs_json_key_u64(j, "untimed", b->untimed);
+    rs_json_key_u64(j, "not_measured", b->not_measured);
     rs_json_key_u64(j, "unaligned", b->unaligned);
     rs_json_key_u64(j, "mismatches", b->totals.mismatches);
     rs_json_key_u64(j, "violations", b->totals.violations);

@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/matches.h"
 #include "cli/notes.h"
@@ -79,10 +81,34 @@ int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *in, const 
     return status == RS_OK ? 0 : rs_print_err(cmd->name, &err);
 }
 
+/* Live files of ended processes keep the room that these had reserved. */
+static void hint_at_gather(const struct rs_command *cmd, const struct rs_inputs *in)
+{
+    enum { MUCH = 32 << 20 }; /* bytes */
+    size_t files = 0;
+    uint64_t bytes = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_recording *r = in->sources[i].recording;
+        struct stat st;
+        if (!r->live_path || rs_may_run(r->alive) || stat(r->live_path, &st)) continue;
+        if (!files++) first = r->path;
+        bytes += (uint64_t)st.st_blocks * 512; /* as stat(2) counts them: copies are sparse */
+    }
+    const char *slash = first ? strrchr(first, '/') : NULL;
+    if (bytes >= MUCH)
+        rs_warn(cmd->name, "%zu live file%s of ended processes take%s %s: `ringscope gather %.*s` makes them small",
+                files, files == 1 ? "" : "s", files == 1 ? "s" : "", rs_text_bytes(bytes).s,
+                slash ? (int)(slash - first) : 1, slash ? first : ".");
+}
+
 void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *in)
 {
+    if (cmd == &rs_cmd_info || cmd == &rs_cmd_hang) hint_at_gather(cmd, in);
     rs_notes_say_damage(cmd->name, in, cmd == &rs_cmd_info);
     enum { MOST = 5 }; /* of one file; info --json has them all */
+    size_t lives = 0;
+    const struct rs_recording *first_live = NULL;
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_recording *r = in->sources[i].recording;
         for (size_t k = 0; k < r->ndamages && k < MOST; k++)
@@ -94,13 +120,20 @@ void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs 
         for (unsigned bit = 1; cmd != &rs_cmd_info && bit <= RS_UNKNOWN_ALL; bit <<= 1)
             if (r->unknown & bit & ~said)
                 rs_warn(cmd->name, "%s: number of missing callbacks unknown: %s", r->path, rs_unknown_text(bit));
-        if (r->live_missing)
-            rs_warn(cmd->name,
-                    "%s: the process did not close its recording, and its buffers (%s) were not found: its last "
-                    "moments "
-                    "are missing. On the host it ran on, `ringscope gather` may find them.",
-                    r->path, r->header.live_name);
+        if (r->live_missing && !lives++) first_live = r;
     }
+    if (lives == 1)
+        rs_warn(
+            cmd->name,
+            "%s: the process did not close its recording, and its buffers (%s) were not found: its last moments are "
+            "missing. On the host it ran on, `ringscope gather` may find them.",
+            first_live->path, first_live->header.live_name);
+    else if (lives)
+        rs_warn(
+            cmd->name,
+            "%zu processes did not close their recordings, and their buffers were not found (the first: %s, %s): their "
+            "last moments are missing. On the hosts they ran on, `ringscope gather` may find them.",
+            lives, first_live->path, first_live->header.live_name);
 }
 
 uint32_t rs_reading_piece(void)

@@ -105,11 +105,25 @@ enum rs_status rs_recorder_set(const char *command, const struct rs_recorder_set
     RS_TRY(set_plugin(command, set, err));
     RS_TRY(set_dir(set, err));
     if (set->events != NULL) RS_TRY(set_env("RINGSCOPE_EVENTS", set->events, err));
+    if (set->detail != NULL) RS_TRY(set_env("RINGSCOPE_DETAIL", set->detail, err));
     if (set->memory != NULL) RS_TRY(set_env("RINGSCOPE_MEMORY", set->memory, err));
     if (set->limit != NULL) RS_TRY(set_env("RINGSCOPE_LIMIT", set->limit, err));
     if (set->keep != NULL) RS_TRY(set_env("RINGSCOPE_KEEP", set->keep, err));
     if (set->buffers != NULL) RS_TRY(set_env("RINGSCOPE_BUFFERS", set->buffers, err));
     return RS_OK;
+}
+
+/* ---- --detail ---- */
+
+int rs_detail_check(const struct rs_command *cmd, const char *detail)
+{
+    struct rs_detail parsed;
+    if (!detail || rs_setting_detail(detail, &parsed)) return -1;
+    return rs_opt_usage(
+        cmd,
+        "--detail %s: expected always or WINDOW:PERIOD such as 200ms:10s (us, ms, s, min, h; a window of "
+        "1 ms or more, a longer period of a day or less)",
+        detail);
 }
 
 /* ---- --events ---- */

@@ -17,6 +17,7 @@ struct rs_recorder_settings {
     const char *dir; /* NULL and not set: ringscope-$SLURM_JOB_ID, else ringscope-run */
     const char *plugin; /* NULL: the one that was built with this ringscope */
     const char *events;
+    const char *detail; /* windows, as the recorder reads them */
     const char *memory, *limit; /* sizes, as the recorder reads them */
     const char *keep;
     const char *buffers;
@@ -31,6 +32,15 @@ enum rs_status rs_recorder_set(const char *command, const struct rs_recorder_set
     {                                                                                                                  \
         RS_OPT_STRING, letter, "events", var, "SET|MASK", "what to record: a set or a mask of event types, see below"  \
     }
+
+/* The row of --detail; `var` is a const char *. */
+#define RS_DETAIL_OPTION(var)                                                                                          \
+    {                                                                                                                  \
+        RS_OPT_STRING, 0, "detail", var, "WINDOW:PERIOD",                                                              \
+            "GPU times and network events in windows only, e.g. 200ms:10s (always)"                                    \
+    }
+/* -1: `detail` is NULL or valid; else the exit status after the usage error was printed. */
+int rs_detail_check(const struct rs_command *cmd, const char *detail);
 
 /* For struct rs_command: the sets and the types that --help lists. */
 void rs_event_sets_list(void);

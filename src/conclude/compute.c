@@ -312,7 +312,7 @@ void rs_compute_find(struct rs_compute *c, const struct rs_view *view, const str
     struct finder f = {.m = view->model, .steps = steps, .roles = roles};
     *c = (struct rs_compute){0};
     if (!view->model->activities.n || steps->n < RS_CHANCE_LEAST_STEPS) return;
-    rs_rank_tracks_init(&f.tracks, view, &everything);
+    rs_rank_tracks_init(&f.tracks, view, &everything, false);
     find_units(&f);
     find_ends(&f);
     find_compute(&f);

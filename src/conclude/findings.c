@@ -79,11 +79,17 @@ static int64_t worth(const struct rs_finding *f)
     return f->saving_ns != RS_TIME_NONE ? f->saving_ns : f->late_ns * (int64_t)f->late_steps;
 }
 
+/* Operations of the run for each one that was measured. */
+static double scale(const struct rs_findings *f)
+{
+    return f->measured ? (double)f->operations / (double)f->measured : 1;
+}
+
 /* The median lateness must be worth it, too: a saving that comes from some steps only is not persistent. */
 static bool matters(const struct rs_findings *f, const struct rs_finding *x)
 {
     double least = RS_FINDING_SHARE * (double)f->run_ns;
-    return (double)worth(x) >= least && (double)x->late_ns * x->late_steps >= least;
+    return (double)worth(x) >= least && (double)x->late_ns * x->late_steps * scale(f) >= least;
 }
 
 /* ---- who ---- */
@@ -468,7 +474,7 @@ static void find_sporadic(struct work *w)
     f->name = rs_strdup("run");
     set_saving(f, c);
     f->steps = w->out->steps;
-    if (f->steps) f->late_ns = c->saving_ns / f->steps;
+    if (f->steps) f->late_ns = (int64_t)((double)c->saving_ns / scale(w->out)) / f->steps;
     if (!due && r->hits > 2 && 2 * r->hits > r->all && !w->ranks.rows[r->rank_id].found)
         rs_asprintf(&f->shared,
                     "rank %" PRId32 " was last in %" PRIu32 " of the %" PRIu32 " worst, which may be chance",
@@ -561,12 +567,14 @@ void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
     *f = (struct rs_findings){.seen_ns = NAN, .pace = {.rank_id = RS_NONE}};
     const struct rs_graph *g = &of->whatif->graph;
     struct work w = {.out = f, .of = of, .m = of->view->model};
-    f->run_ns = rs_graph_makespan(g);
+    f->run_ns = of->whatif->makespan_ns;
+    f->measured = of->whatif->measured;
+    f->operations = of->whatif->all;
     f->refused = of->whatif->refused;
     take_links(&w);
     if (!g->nnodes || !of->steps->n) return;
     if (of->steps->warmup && of->steps->warmup < of->steps->n)
-        f->run_ns = rs_time_minus(g->end, of->steps->rows[of->steps->warmup].from);
+        f->run_ns = rs_time_minus(of->whatif->end, of->steps->rows[of->steps->warmup].from);
     struct rs_excess excess;
     rs_excess_init(&excess, g, of->roles);
     w.late = rs_alloc(((size_t)g->nranks * of->steps->n + 1) * sizeof *w.late);
@@ -606,6 +614,8 @@ void rs_findings_free(struct rs_findings *f)
 static void say_share(struct rs_strbuf *s, const struct rs_findings *f, int64_t ns)
 {
     rs_words_share(s, f->run_ns > 0 ? 100 * (double)ns / (double)f->run_ns : 0);
+    if (f->operations > f->measured)
+        rs_strbuf_printf(s, ", extrapolated from %" PRIu64 " of %" PRIu64 " operations", f->measured, f->operations);
 }
 
 /* What a cure saves, the command that shows it, and what to check. */
@@ -634,11 +644,11 @@ static void say_persistent(struct rs_strbuf *s, const struct rs_findings *f, con
     bool several = x->scope == RS_SCOPE_GROUP;
     rs_strbuf_puts(s, x->scope == RS_SCOPE_HOST ? ": its ranks start " : several ? " each start " : " starts ");
     rs_words_interval(s, x->late_ns, x->late_low_ns, x->late_high_ns);
-    rs_strbuf_printf(s, "%s later than %s, in %" PRIu32 " of %" PRIu32 " steps; ", several ? " or more" : "",
+    rs_strbuf_printf(s, "%s later than %s, in %" PRIu32 " of %" PRIu32 "%s steps; ", several ? " or more" : "",
                      x->scope == RS_SCOPE_HOST ? "equal ranks of other hosts"
                      : several                 ? "their equals"
                                                : "its equals",
-                     x->late_steps, x->steps);
+                     x->late_steps, x->steps, f->operations > f->measured ? " measured" : "");
     say_saving(s, f, x);
 }
 

@@ -58,6 +58,7 @@ struct rs_findings {
     uint32_t n, cap;
     const char *refused; /* why nothing could be replayed; NULL: it could. Of the whatif */
     int64_t run_ns; /* that shares are of: from the first step that is looked at */
+    uint64_t measured, operations; /* of the whatif: in windows of detail, and in all; equal without windows */
     uint32_t steps, compared; /* steps, and ranks that have equals in enough of them */
     bool *is_compared; /* by rank_id; NULL: `compared` is 0 */
     struct rs_pace pace; /* if no rank was compared */

@@ -78,14 +78,6 @@ static bool is_lossy(const struct rs_proc *p)
     return p->lost || p->overwritten || p->damaged || p->ngaps || p->drops;
 }
 
-/* Whether kernels of that time should have been recorded. */
-static bool is_requested(const struct rs_proc *p, int64_t at)
-{
-    uint32_t low = 0, high = at == RS_TIME_NONE ? 0 : p->ncovers;
-    RS_BISECT(low, high, mid, p->covers[mid].from <= at);
-    return low && at <= p->covers[low - 1].to && (p->covers[low - 1].mask & RS_KERNEL_CH);
-}
-
 /* The bounds of a rank's end: from all its parts. */
 static bool bound_end(const struct rs_model *m, const struct rs_op_rank *r, int64_t *least, int64_t *most)
 {
@@ -162,7 +154,7 @@ static void add_recorded(struct work *w, const struct rs_op_rank *r)
     bool far = rs_time_minus(r->start, w->near) > FAR_NS || rs_time_minus(w->near, r->start) > FAR_NS;
     if (r->start == RS_TIME_NONE || far) {
         const struct rs_proc *p = rs_part_proc(m, r->part);
-        w->untimed += is_lossy(p) && is_requested(p, m->parts.enqueued[r->part]);
+        w->untimed += is_lossy(p) && rs_proc_requested(p, m->parts.enqueued[r->part]);
         add_absent(w, r->op, member);
         return;
     }
@@ -327,6 +319,10 @@ static void add_op(struct work *w, uint32_t op)
     struct rs_graph_op row = {.op = op, .first = g->nnodes, .last = RS_TIME_NONE};
     int64_t first = INT64_MAX;
     uint32_t recorded = 0;
+    if (rs_op_not_measured(w->view->model, op)) { /* or only on some ranks, at the edge of a window */
+        g->not_measured++;
+        return;
+    }
     add_nodes(w, op);
     for (uint32_t i = row.first; i < g->nnodes; i++) {
         const struct rs_node *x = &g->nodes[i];
@@ -336,7 +332,7 @@ static void add_op(struct work *w, uint32_t op)
         if (x->start < first) first = x->start;
         g->unknown_ends += !x->end_known;
     }
-    if (!recorded) { /* not measured */
+    if (!recorded) { /* no times */
         g->nnodes = row.first;
         return;
     }

@@ -81,6 +81,7 @@ struct rs_graph {
     int64_t begin, end; /* first start, last end; RS_TIME_NONE: no node */
     uint32_t unknown_ends; /* nodes without a known end */
     uint32_t absent; /* nodes that are not recorded */
+    uint32_t not_measured; /* operations outside of windows of detail: not in the graph */
     uint64_t lost; /* parts whose records were lost, as far as known. What was not requested is not lost */
     char *refused; /* why the run cannot be replayed; NULL: it can */
 };

@@ -9,7 +9,9 @@
 #include "analyse/per_step_cost.h"
 #include "analyse/words.h"
 #include "base/memory.h"
+#include "base/moment.h"
 #include "conclude/chance.h"
+#include "join/op_facts.h"
 #include "join/ranks.h"
 
 /* ---- the conclusion ----
@@ -110,7 +112,8 @@ static void alone_words(struct rs_strbuf *s, const struct rs_model *m, const boo
  * worth saying. */
 static void say_nobody(struct rs_report *r)
 {
-    int64_t step = r->whatif.step_ns;
+    int64_t step =
+        r->whatif.step_ns > 0 ? r->whatif.step_ns : r->steps.usual_ns; /* the former is unknown if not replayed */
     const struct rs_findings *f = &r->findings;
     struct rs_strbuf s = {0};
     bool links = r->network.judged > 0;
@@ -121,6 +124,8 @@ static void say_nobody(struct rs_report *r)
     if (isnan(f->seen_ns)) {
         rs_strbuf_printf(&s, ", but %" PRIu32 " steps of %" PRIu32 " ranks are too few, or too noisy, to be sure.",
                          f->steps, f->compared);
+    } else if (r->whatif.refused && step > 0 && f->seen_ns > (double)step / 2) {
+        rs_strbuf_printf(&s, ", but a late one may not be seen: %s.", r->whatif.refused);
     } else if (step > 0 && f->seen_ns > (double)step / 2) {
         rs_strbuf_puts(&s, ", but this run is too noisy to be sure: ");
         if (f->seen_ns >= (double)step)
@@ -187,10 +192,17 @@ static void say_steps(struct rs_report *r)
     }
     if (!n || more < span(r) / 200) return;
     struct rs_strbuf s = {0};
-    rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", n,
-                     steps_looked_at(r));
+    uint32_t measured = 0, all = steps_looked_at(r);
+    for (uint32_t i = r->steps.warmup; i < r->steps.n; i++)
+        measured += r->steps.rows[i].counted && r->steps.rows[i].measured;
+    rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 "%s steps took longer than usual, together by ", n, measured,
+                     measured < all ? " measured" : "");
     rs_words_ns(&s, more);
-    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].text);
+    char utc[RS_MOMENT_ROOM];
+    bool dated = rs_moment_utc(o->rows[worst].from_ns, utc, sizeof utc);
+    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 " at ", o->rows[worst].step);
+    rs_words_moment(&s, r->view.model, o->rows[worst].from_ns);
+    rs_strbuf_printf(&s, "%s%s: %s.", dated ? ", " : "", utc, o->rows[worst].text);
     say(r, &s);
 }
 
@@ -205,7 +217,17 @@ static void say_doubts(struct rs_report *r)
                          b->totals.mismatches, b->totals.mismatches == 1 ? " was" : "s were");
         say(r, &s);
     }
-    uint64_t missing = b->totals.ops - b->totals.compared - b->alone - b->totals.violations;
+    if (b->not_measured) {
+        uint64_t measured = b->totals.ops - b->not_measured;
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s,
+                         "GPU times were recorded of %" PRIu64 " of %" PRIu64
+                         " operations (%.1f %%), in windows of detail: costs to others, waits and bandwidths are of "
+                         "these, what a cure saves is of the whole run.",
+                         measured, b->totals.ops, 100 * (double)measured / (double)b->totals.ops);
+        say(r, &s);
+    }
+    uint64_t missing = b->totals.ops - b->totals.compared - b->alone - b->totals.violations - b->not_measured;
     if (b->totals.compared && missing > b->totals.ops / 20) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s, "%" PRIu64 " of %" PRIu64 " operations could not be compared: ", missing, b->totals.ops);
@@ -357,6 +379,8 @@ static void count_uncompared(struct rs_report *r, uint32_t op)
     }
     if (n < 2)
         b->alone++;
+    else if (rs_op_not_measured(m, op))
+        b->not_measured++;
     else if (unaligned && !untimed)
         b->unaligned++;
     else
@@ -447,6 +471,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     rs_stragglers_find(&r->stragglers, &r->view);
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
+    r->link_gbs = o->link_gbs > 0 ? o->link_gbs : NAN;
     if (o->reference) rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth);
     if (has_starts(&r->view)) /* else steps are of calls, and their lengths are unknown */
         rs_one_offs_find(&r->one_offs, &r->view, &r->steps, &r->bandwidth);

@@ -29,6 +29,7 @@ struct rs_report_options {
     int64_t every_ns; /* windows over time; 0: none */
     uint32_t every_steps;
     const struct rs_reference *reference; /* sorted; NULL: none */
+    double link_gbs; /* nominal rate of a link, GB/s; 0 or below: unknown */
 };
 
 /* The data that the report is based on. */
@@ -36,6 +37,7 @@ struct rs_report_basis {
     struct rs_totals totals; /* of what passed the filter */
     uint64_t alone; /* not compared: only one rank is present, or takes part */
     uint64_t untimed; /* not compared: starts are unknown, or stale */
+    uint64_t not_measured; /* not compared: called between windows of detail, by one of its ranks or all */
     uint64_t unaligned; /* not compared: clocks are not aligned with each other */
     uint32_t ranks, hosts; /* recorded */
     int64_t unseen; /* ranks without a recording; -1: unknown */
@@ -51,6 +53,7 @@ struct rs_report {
     struct rs_compute compute; /* of equals, where kernels are known */
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
+    double link_gbs; /* nominal rate of a link; NAN: unknown */
     struct rs_stragglers stragglers;
     struct rs_matrix network;
     struct rs_one_offs one_offs;

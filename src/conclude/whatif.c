@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "analyse/quantile.h"
+#include "base/bisect.h"
 #include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "base/strbuf.h"
+#include "join/op_facts.h"
+#include "nccl/abi.h"
 
 enum {
     RESAMPLES = 200,
@@ -414,6 +417,71 @@ static struct interval savings_by_step(struct cure *c, const int64_t *ends)
     return (struct interval){x.low * n, x.high * n};
 }
 
+/* ---- windows of detail ---- */
+
+/* When the windows of a process begin: of the first that has any. To be freed; *n is 0 without windows. */
+static int64_t *find_windows(const struct rs_model *m, uint32_t *n)
+{
+    const struct rs_proc *p = m->procs;
+    while (p < m->procs + m->nprocs && !p->windows) p++;
+    bool found = p < m->procs + m->nprocs, before = false;
+    int64_t *from = rs_alloc(((found ? (size_t)p->ncovers : 0) + 1) * sizeof *from);
+    *n = 0;
+    for (uint32_t i = 0; found && i < p->ncovers; i++) {
+        bool on = p->covers[i].mask & RS_KERNEL_CH;
+        if (on && !before) from[(*n)++] = p->covers[i].from;
+        before = on;
+    }
+    return from;
+}
+
+/* What a window saves: by how much more its last end is earlier than that of the window before. */
+struct window {
+    int64_t recorded, replayed; /* its last ends; RS_TIME_NONE: none */
+    double saving, ops;
+};
+
+/* The standard error of the saving of the whole run, as far as it depends on where the windows were: of the ratio of
+ * savings to operations. Multiplied with the quantile of their number. */
+static double sampling_error(const struct rs_whatif *w)
+{
+    static const double quantiles[] = {12.7, 4.3, 3.2, 2.8, 2.6, 2.45, 2.37, 2.31, 2.26}; /* of t, from 1 on */
+    const struct rs_graph *g = &w->graph;
+    uint32_t n, used = 0;
+    int64_t *from = find_windows(w->view->model, &n), shift = 0;
+    struct window *rows = rs_alloc(((size_t)n + 1) * sizeof *rows);
+    double saving = 0, ops = 0, squares = 0;
+    for (uint32_t i = 0; i <= n; i++) rows[i] = (struct window){RS_TIME_NONE, RS_TIME_NONE, 0, 0};
+    for (uint32_t k = 0; k < g->nops; k++) {
+        uint32_t low = 0, high = n;
+        RS_BISECT(low, high, mid, from[mid] <= g->ops[k].last);
+        struct window *x = &rows[low];
+        x->ops += is_counted(w, &g->nodes[g->ops[k].first]);
+        for (uint32_t i = g->ops[k].first; i < g->ops[k].first + g->ops[k].n; i++) {
+            if (g->nodes[i].end > x->recorded) x->recorded = g->nodes[i].end;
+            if (w->replay.ends[i] > x->replayed) x->replayed = w->replay.ends[i];
+        }
+    }
+    for (uint32_t i = 0; i <= n; i++) {
+        if (!rows[i].ops) continue;
+        int64_t now = rs_time_minus(rows[i].recorded, rows[i].replayed);
+        rows[i].saving = (double)rs_time_minus(now, shift);
+        shift = now;
+        saving += rows[i].saving;
+        ops += rows[i].ops;
+        used++;
+    }
+    for (uint32_t i = 0; i <= n; i++) {
+        double e = rows[i].ops ? rows[i].saving - saving / ops * rows[i].ops : 0;
+        squares += e * e;
+    }
+    free(from);
+    free(rows);
+    if (used < 2) return w->scale * fabs(saving);
+    double t = used - 2 < sizeof quantiles / sizeof *quantiles ? quantiles[used - 2] : 2;
+    return t * w->scale * sqrt(squares * used / (used - 1) * (1 - 1 / w->scale));
+}
+
 /* Returns the makespan; times are in w->replay. */
 static int64_t run(struct cure *c, const int64_t *ns)
 {
@@ -434,6 +502,14 @@ static int64_t not_negative(int64_t ns)
     return ns > 0 ? ns : 0;
 }
 
+static uint32_t counted_steps(const struct rs_whatif *w)
+{
+    uint32_t n = 0;
+    for (uint32_t i = w->steps ? w->steps->warmup : 0; has_steps(w) && i < w->steps->n; i++)
+        n += w->steps->rows[i].counted;
+    return n;
+}
+
 static void set_unknown(struct rs_whatif_case *x, const char *why)
 {
     x->unknown = rs_strdup(why);
@@ -443,10 +519,11 @@ static void replay_case(struct cure *c, struct rs_whatif_case *x)
 {
     struct rs_whatif *w = c->w;
     bool resampled = x->cure <= RS_CURE_PERSISTENT;
-    int64_t low = resampled ? rs_time_minus(w->makespan_ns, run(c, c->low)) : 0;
-    int64_t high = resampled ? rs_time_minus(w->makespan_ns, run(c, c->high)) : 0;
-    x->makespan_ns = run(c, c->take); /* the last one: its times stay in w->replay */
-    int64_t *ends = ends_of_steps(w), saving = rs_time_minus(w->makespan_ns, x->makespan_ns);
+    int64_t whole = rs_graph_makespan(&w->graph);
+    int64_t low = resampled ? rs_time_minus(whole, run(c, c->low)) : 0;
+    int64_t high = resampled ? rs_time_minus(whole, run(c, c->high)) : 0;
+    int64_t saving = rs_time_minus(whole, run(c, c->take)); /* the last one: its times stay in w->replay */
+    int64_t *ends = ends_of_steps(w);
     x->step_ns = step_time(w, ends);
     if (!resampled) {
         struct interval steps = savings_by_step(c, ends);
@@ -454,6 +531,17 @@ static void replay_case(struct cure *c, struct rs_whatif_case *x)
         high = saving + (int64_t)steps.high;
     }
     free(ends);
+    if (w->scale > 1) {
+        double wide = sampling_error(w);
+        double down = hypot(w->scale * (double)not_negative(saving - low), wide);
+        double up = hypot(w->scale * (double)not_negative(high - saving), wide);
+        saving = (int64_t)(w->scale * (double)saving);
+        low = saving - (int64_t)down;
+        high = saving + (int64_t)up;
+        uint32_t steps = counted_steps(w);
+        x->step_ns = w->step_ns == RS_TIME_NONE || !steps ? RS_TIME_NONE : w->step_ns - saving / (int64_t)steps;
+    }
+    x->makespan_ns = rs_time_minus(w->makespan_ns, saving);
     int64_t own = (int64_t)(w->error_pct / 100 * (double)w->makespan_ns + ALLOWANCE_RUN * (double)w->steps_ns +
                             ALLOWANCE_SAVING * fabs((double)saving));
     x->equals = c->from_equals >= c->from_others;
@@ -642,13 +730,37 @@ static int64_t time_of_steps(const struct rs_whatif *w)
     return sum && sum < w->makespan_ns ? sum : w->makespan_ns;
 }
 
+/* How many operations there are in all, and when the run began and ended: by calls, where nothing else was recorded. */
+static void find_whole(struct rs_whatif *w)
+{
+    const struct rs_view *v = w->view;
+    const struct rs_graph *g = &w->graph;
+    w->begin = g->begin;
+    w->end = g->end;
+    w->scale = 1;
+    for (uint32_t i = 0; i < g->nops; i++) w->measured += is_counted(w, &g->nodes[g->ops[i].first]);
+    w->all = w->measured;
+    for (uint32_t i = 0; i < v->nops && g->not_measured; i++) {
+        uint32_t op = v->ops[i];
+        if (!v->passes[op] || !rs_op_not_measured(v->model, op)) continue;
+        int64_t at = rs_op_moment(v->model, op);
+        if (at == RS_TIME_NONE) continue;
+        if (at < w->begin) w->begin = at;
+        if (at > w->end) w->end = at;
+        const struct rs_node x = {.step = has_steps(w) ? rs_steps_of(w->steps, at) : RS_NONE};
+        w->all += is_counted(w, &x);
+    }
+    if (w->measured) w->scale = (double)w->all / (double)w->measured;
+}
+
 void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
                     const struct rs_roles *roles)
 {
     *w = (struct rs_whatif){.view = view, .steps = steps, .step_ns = RS_TIME_NONE};
     rs_graph_init(&w->graph, view, steps, roles);
+    find_whole(w);
     w->refused = w->graph.refused;
-    w->makespan_ns = rs_graph_makespan(&w->graph);
+    w->makespan_ns = w->graph.nnodes ? rs_time_minus(w->end, w->begin) : 0;
     if (w->refused) return;
     rs_excess_init(&w->excess, &w->graph, roles);
     rs_excess_init(&w->any, &w->graph, NULL);
@@ -657,8 +769,13 @@ void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struc
     w->step_ends = ends_of_steps(w);
     w->step_ns = step_time(w, w->step_ends);
     w->steps_ns = time_of_steps(w);
+    if (w->scale > 1 && has_steps(w)) { /* few steps are measured from end to end */
+        uint32_t first = w->steps->warmup < w->steps->n ? w->steps->warmup : w->steps->n - 1;
+        w->step_ns = w->steps->usual_ns;
+        w->steps_ns = rs_time_minus(w->end, first ? w->steps->rows[first].from : w->begin);
+    }
     if (w->makespan_ns > 0)
-        w->error_pct = 100 * fabs((double)rs_time_minus(again, w->makespan_ns)) / (double)w->makespan_ns;
+        w->error_pct = 100 * fabs((double)rs_time_minus(again, rs_graph_makespan(&w->graph))) / (double)w->makespan_ns;
 }
 
 void rs_whatif_free(struct rs_whatif *w)

@@ -15,6 +15,10 @@
  * error of the replay is added. A rank or host without equals is compared with all ranks that do the same operations
  * in the same places (`equals` is false then: stages of a pipeline differ by design); if there are none, `unknown` says so.
  *
+ * With windows of detail (rs_op_not_measured()) the graph has the operations in windows, and what a case saves in them is
+ * extrapolated to all operations: by their number, with an interval that also contains how far windows differ from each
+ * other.
+ *
  * Borrows view and steps until rs_whatif_free(). One thread at a time. */
 #ifndef RS_CONCLUDE_WHATIF_H
 #define RS_CONCLUDE_WHATIF_H
@@ -49,6 +53,9 @@ struct rs_whatif {
     struct rs_graph graph;
     struct rs_excess excess, any; /* against equals; against all ranks at the same place */
     struct rs_replay replay; /* of the case that was added last */
+    uint64_t measured, all; /* operations in which something can be taken out: of the graph; with those not measured */
+    double scale; /* all / measured */
+    int64_t begin, end; /* of the run; with windows of detail, from the first call to the last */
     int64_t makespan_ns, step_ns; /* as recorded; step: median distance of the ends of steps, RS_TIME_NONE: unknown */
     int64_t *step_ends; /* by step, as recorded; NULL: no steps */
     int64_t steps_ns; /* the length of all steps that count; without steps, of the run */

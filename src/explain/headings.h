@@ -86,7 +86,7 @@
       "Number of the step in the run, from 0; (#12): the framework's own number. In whatif: its length after the "     \
       "change.")                                                                                                       \
     X(RS_H_AT, "at", "Time after the run's first event, as --at, --from and --to take it.")                            \
-    X(RS_H_TOOK, "took", "How long the step took.")                                                                    \
+    X(RS_H_TOOK, "took", "How long the step, or the compilations, took.")                                              \
     X(RS_H_USUAL, "usual", "Median length of a step of this run.")                                                     \
     X(RS_H_WHAT_DIFFERED, "what differed",                                                                             \
       "What was longer in this step than in the others: a transfer, a pause of ranks outside NCCL, a wait.")           \
@@ -104,7 +104,7 @@
     X(RS_H_RANGE, "range", "Annotation (NVTX) of the program.")                                                        \
     X(RS_H_GPU_TIME_INSIDE, "GPU time inside", "Time of GPU work that was launched in the range; \"-\": none.")        \
     X(RS_H_GPU_TIME, "GPU time",                                                                                       \
-      "Time of GPU work that was launched inside of the annotation, over all calls and ranks.")                        \
+      "Time on the GPU: of a kernel, per rank; of work launched inside an annotation, over all ranks.")                \
     X(RS_H_RANKS, "ranks",                                                                                             \
       "Number of ranks; in comms, of those, how many left a recording; in clocks: ranks of the process.")              \
     X(RS_H_REFERENCE, "reference",                                                                                     \
@@ -117,7 +117,7 @@
       "Communication without concurrent compute: wait + transfer + unknown. It makes the step longer.")                \
     X(RS_H_UNKNOWN, "unknown",                                                                                         \
       "Exposed communication that cannot be divided: operation not joined, clocks apart, or below the error.")         \
-    X(RS_H_IDLE, "idle", "Part of the span in which the GPU ran no kernel, copy or memory set.")                       \
+    X(RS_H_IDLE, "idle", "No kernel, copy or memory set runs; in pipelines: between two chunks.")                      \
     X(RS_H_CHUNKS, "chunks", "Number of chunks that went through the pipeline, without those of the warm-up.")         \
     X(RS_H_PERIOD, "period", "Median time from the start of one chunk of a pipeline to that of the next.")             \
     X(RS_H_HIDDEN, "hidden", "Sum of the stages minus the period, of the medians: what chunks do at the same time.")   \
@@ -126,7 +126,7 @@
       "(sum of stages - period) / (sum - longest stage): 0 one stage after the other, 1 perfectly pipelined.")         \
     X(RS_H_LOWEST_MEDIAN, "lowest median", "Median time of a call on the rank on which it is shortest.")               \
     X(RS_H_HIGHEST, "highest", "Median time of a call on the rank on which it is longest.")                            \
-    X(RS_H_ON_RANK, "on rank", "Rank on which the annotation takes longest.")                                          \
+    X(RS_H_ON_RANK, "on rank", "Rank on which the annotation or kernel takes longest.")                                \
     X(RS_H_OF_STEP, "of step", "Share of a step that the annotation takes on that rank.")                              \
     X(RS_H_ANNOTATION, "annotation",                                                                                   \
       "Range of the program on a host thread (record_function, NVTX), cut in its middle where long.")                  \
@@ -139,6 +139,27 @@
     X(RS_H_SERIALISING_CALLS, "serialising calls",                                                                     \
       "Time of host calls that wait for the GPU, or allocate or free its memory.")                                     \
     X(RS_H_MOSTLY, "mostly", "The serialising call that took most of that time, and how often it was called.")         \
+    X(RS_H_STAGES, "stages", "Consecutive stages of a pipeline on one rank.")                                          \
+    X(RS_H_OF_PERIOD, "of period", "Idle time before a chunk, in percent of the period of the pipeline.")              \
+    X(RS_H_WAITS_FOR, "waits for",                                                                                     \
+      "Stages that caused the idle time, with their share of it; itself: its input was there.")                        \
+    X(RS_H_BOUND_BY, "bound by",                                                                                       \
+      "Why the GPU is idle: launches (many short kernels), or the host, which launches nothing.")                      \
+    X(RS_H_HOST_WAS_IN, "the host was in",                                                                             \
+      "Innermost call or annotation of the host that covers half of the stretch.")                                     \
+    X(RS_H_KERNELS, "kernels", "Kernels, copies and memory sets in the stretch.")                                      \
+    X(RS_H_COMPILED_CALLS, "compiled calls", "Calls of code that torch.compile made.")                                 \
+    X(RS_H_GRAPH_BREAKS, "graph breaks", "How often a call of compiled code went on in another graph.")                \
+    X(RS_H_COMPILATIONS, "compilations", "Compilations by torch.compile during the profile.")                          \
+    X(RS_H_RECOMPILATIONS, "recompilations", "Of the compilations, those of code that had been compiled before.")      \
+    X(RS_H_LONGEST, "longest", "Longest single call or compilation.")                                                  \
+    X(RS_H_MEDIAN, "median", "Median time of a call.")                                                                 \
+    X(RS_H_KERNEL, "kernel", "Name of a kernel, or what was copied or set; long ones are cut in the middle.")          \
+    X(RS_H_OF_GPU, "of GPU", "Share of the time of all kernels and copies of the process.")                            \
+    X(RS_H_METRIC, "metric", "Name of a metric in the log of a tool.")                                                 \
+    X(RS_H_MEAN, "mean", "Mean of a metric.")                                                                          \
+    X(RS_H_OF, "of", "Kernel, or table, that a metric is of.")                                                         \
+    X(RS_H_OF_LINK, "of link", "Share of the nominal rate of a link (--link) that the column before it reaches.")      \
     X(RS_H_PPM, "ppm",                                                                                                 \
       "Rate of the clock before it relative to the common axis, in parts per million; positive: it runs fast.")        \
     X(RS_H_OFFSET, "offset", "From the host's clock to the common axis, in the middle of the run.")                    \
@@ -157,7 +178,7 @@
     X(RS_H_SPLIT_FROM_OTHERS, "split from others", "How many of them were split from another communicator.")           \
     X(RS_H_EACH, "each",                                                                                               \
       "What communicators of this row have in common: number of ranks, their distance, and the name.")                 \
-    X(RS_H_SHARE, "share", "Of critical: part of the path. Of whatif: saving in percent of the time in steps.")        \
+    X(RS_H_SHARE, "share", "Of a path, of the time in steps (whatif), or of the GPU time (top kernels).")              \
     X(RS_H_SEGMENTS, "segments", "Pieces of the critical path that this row adds up.")                                 \
     X(RS_H_KIND, "kind",                                                                                               \
       "What the path is made of: compute, copy, transfer, host, outside NCCL...; (tie): another rank may have been "   \
@@ -165,7 +186,7 @@
     X(RS_H_DURATION, "duration", "Length of the segment.")                                                             \
     X(RS_H_HERE, "here", "Rank in the communicator of the operation; `rank` is that of the job.")                      \
     X(RS_H_STATE, "state", "How far the rank came in the pending operation; <--: it is held by nothing in NCCL.")      \
-    X(RS_H_FOR, "for", "How long it has been so when its recording ends; \"-\": unknown, or not so any more.")         \
+    X(RS_H_FOR, "for", "How long; in hang: when its recording ends; \"-\": unknown, or not so any more.")              \
     X(RS_H_CALLED_LAST, "called last, or is in",                                                                       \
       "The operation that the rank is in instead, else the last that it called.")                                      \
     X(RS_H_CALLBACKS, "callbacks", "Calls of NCCL that the process recorded.")                                         \
@@ -199,8 +220,15 @@
     X(RS_H_OPERATION, "operation", "Id of the operation that the rank was in; \"-\": none.")                           \
     X(RS_H_TAKEN_OUT, "taken out", "Whose lateness the replay leaves out.")                                            \
     X(RS_H_SAVES, "saves", "How much less time the run takes in the replay.")                                          \
-    X(RS_H_AT_LEAST, "at least", "Lower end of the 95 % interval of the saving.")                                      \
-    X(RS_H_AT_MOST, "at most", "Upper end of the 95 % interval of the saving.")                                        \
+    X(RS_H_AT_LEAST, "at least", "Lower end of the interval: of a saving (95 %); in diff, of a change.")               \
+    X(RS_H_AT_MOST, "at most", "Upper end of the interval: of a saving (95 %); in diff, of a change.")                 \
+    X(RS_H_SIDE_A, "A", "Side A of diff: the mean of its runs; of a setting, its value there.")                        \
+    X(RS_H_SIDE_B, "B", "Side B of diff: the mean of its runs; of a setting, its value there.")                        \
+    X(RS_H_CHANGE, "change", "B against A; of waits, shares and scores in percent of the whole, not of A.")            \
+    X(RS_H_VERDICT, "verdict",                                                                                         \
+      "Faster, slower (better, worse) if the interval does not contain 0; \"-\": not judged.")                         \
+    X(RS_H_SETTING, "setting", "Environment variable or version; or what NCCL chose for a function.")                  \
+    X(RS_H_MAY_EXPLAIN, "may explain", "What differs beyond noise that the setting influences.")                       \
     X(RS_H_RUN, "run", "Length of the replayed run.")
 /* clang-format on */
 

@@ -92,11 +92,13 @@ extern const struct rs_out_table rs_out_run, rs_out_coverage, rs_out_gap, rs_out
     rs_out_input, rs_out_damage, rs_out_note, rs_out_init, rs_out_layout, rs_out_role, rs_out_compute, rs_out_slow_gpu,
     rs_out_steps, rs_out_outlier_step, rs_out_course, rs_out_change, rs_out_reference_file, rs_out_reference_point,
     rs_out_statistics, rs_out_stat_process, rs_out_stat_operation, rs_out_stat_call, rs_out_stat_range,
-    rs_out_stat_kernel, rs_out_stat_cell, rs_out_overlap, rs_out_host_call, rs_out_annotation, rs_out_critical,
-    rs_out_critical_row, rs_out_critical_segment, rs_out_whatif, rs_out_whatif_case;
+    rs_out_stat_kernel, rs_out_stat_cell, rs_out_metric, rs_out_overlap, rs_out_kernel, rs_out_stage, rs_out_bubble,
+    rs_out_stretch, rs_out_host_call, rs_out_annotation, rs_out_critical, rs_out_critical_row, rs_out_critical_segment,
+    rs_out_whatif, rs_out_whatif_case, rs_out_diff, rs_out_diff_run, rs_out_diff_row, rs_out_diff_setting,
+    rs_out_diff_finding, rs_out_diff_cause;
 
 /* The fields of a table that an output has, in its order. */
-enum { RS_OUT_MOST = 64 }; /* fields of a table */
+enum { RS_OUT_MOST = 96 }; /* fields of a table */
 struct rs_out_columns {
     const struct rs_out_field *all[RS_OUT_MOST];
     uint32_t n;

@@ -3,6 +3,45 @@
 #include "fields/rank.h"
 
 #define MODEL r->profile->view.model
+#define PIPELINE r->row->pipeline->pipeline /* where there is one */
+
+/* ---- kernels ---- */
+
+struct kernel_row {
+    const struct rs_model *m;
+    const struct rs_kernels *all;
+    const struct rs_kernel_row *row;
+};
+
+static void write_kernel_times(struct rs_json *j, const void *row)
+{
+    rs_out_quantiles_json(j, &((const struct kernel_row *)row)->row->ns);
+}
+
+#define RS_ROWS_FILE "fields/kernel.inc"
+#define RS_ROW struct kernel_row
+#define RS_GET(id) kernel_##id
+#define RS_FIELDS static const struct rs_out_field kernel[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_kernel = {
+    "kernel", "overlap --json: top_kernels[]", kernel, sizeof kernel / sizeof *kernel, NULL, NULL};
+
+/* ---- stretches ---- */
+
+struct stretch_row {
+    const struct rs_model *m;
+    const struct rs_stretch *row;
+};
+
+#define RS_ROWS_FILE "fields/stretch.inc"
+#define RS_ROW struct stretch_row
+#define RS_GET(id) stretch_##id
+#define RS_FIELDS static const struct rs_out_field stretch[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_stretch = {
+    "stretch", "overlap --json: stretches[]", stretch, sizeof stretch / sizeof *stretch, NULL, NULL};
 
 /* ---- host calls, annotations ---- */
 
@@ -44,6 +83,82 @@ static void write_gpu(struct rs_json *j, const void *row)
 const struct rs_out_table rs_out_annotation = {
     "annotation", "overlap --json: annotations[]", annotation, sizeof annotation / sizeof *annotation, NULL, NULL};
 
+/* ---- stages of a pipeline ---- */
+
+struct stage_row {
+    const struct rs_profile *profile;
+    const struct rs_job_pipeline *of;
+    uint32_t stage;
+};
+
+/* Its rank; -1: unknown, it does not occur, or lies on several. */
+static int32_t rank_of_stage(const struct rs_profile *p, const struct rs_job_pipeline *x, uint32_t stage)
+{
+    return x->of_stage[stage] == RS_NONE ? -1 : p->rows[x->of_stage[stage]].rank;
+}
+
+static void write_stage_times(struct rs_json *j, const void *row)
+{
+    const struct stage_row *r = row;
+    rs_out_quantiles_json(j, &r->of->pipeline.stages[r->stage]);
+}
+
+#define RS_ROWS_FILE "fields/stage.inc"
+#define RS_ROW struct stage_row
+#define RS_GET(id) stage_##id
+#define RS_FIELDS static const struct rs_out_field stage[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_stage = {
+    "stage", "overlap --json: pipeline.stages[]", stage, sizeof stage / sizeof *stage, NULL, NULL};
+
+struct bubble_row {
+    const struct rs_profile *profile;
+    const struct rs_job_pipeline *of;
+    const struct rs_station *row;
+};
+
+static void write_idle(struct rs_json *j, const void *row)
+{
+    rs_out_quantiles_json(j, &((const struct bubble_row *)row)->row->idle);
+}
+
+static bool next_stage(const void *row, uint32_t *at, struct rs_value *item)
+{
+    const struct bubble_row *r = row;
+    uint32_t s = r->row->first + *at;
+    while (s <= r->row->last && !(r->of->pipeline.present >> s & 1)) s++;
+    if (s > r->row->last) return false;
+    *at = s - r->row->first + 1;
+    *item = rs_v_text(r->profile->pipelines.names[s]);
+    return true;
+}
+
+static void write_causes(struct rs_json *j, const void *row)
+{
+    const struct bubble_row *r = row;
+    const struct rs_pipeline *x = &r->of->pipeline;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < x->nstations; i++) {
+        if (!r->row->caused[i]) continue;
+        rs_json_object(j);
+        rs_json_key_number_or_null(j, "rank", rank_of_stage(r->profile, r->of, x->stations[i].first));
+        rs_json_key_str(j, "stage", r->profile->pipelines.names[x->stations[i].first]);
+        rs_json_key_i64(j, "ns", r->row->caused[i]);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+#define RS_ROWS_FILE "fields/bubble.inc"
+#define RS_ROW struct bubble_row
+#define RS_GET(id) bubble_##id
+#define RS_FIELDS static const struct rs_out_field bubble[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_bubble = {
+    "bubble", "overlap --json: pipeline.bubbles[]", bubble, sizeof bubble / sizeof *bubble, NULL, NULL};
+
 /* ---- the rank ---- */
 
 static const struct rs_proc *proc_of(const struct rs_overlap_fields *r)
@@ -54,6 +169,31 @@ static const struct rs_proc *proc_of(const struct rs_overlap_fields *r)
 static bool has_compute(const struct rs_overlap_fields *r)
 {
     return r->row->track && r->row->track->has_work;
+}
+
+static uint32_t role_of(const struct rs_overlap_fields *r)
+{
+    uint32_t rank = r->row->track ? r->row->track->rank_id : RS_NONE;
+    return r->roles && rank != RS_NONE ? r->roles->of[rank] : RS_NONE;
+}
+
+static void write_kernels(struct rs_json *j, const void *row)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_kernels *k = &r->row->kernels;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < k->n && i < r->top; i++)
+        rs_out_json(j, &rs_out_kernel, &(struct kernel_row){MODEL, k, &k->rows[i]});
+    rs_json_end(j);
+}
+
+static void write_stretches(struct rs_json *j, const void *row)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_stretches *s = &r->row->stretches;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < s->n; i++) rs_out_json(j, &rs_out_stretch, &(struct stretch_row){MODEL, &s->rows[i]});
+    rs_json_end(j);
 }
 
 static void write_exact(struct rs_json *j, const void *row);
@@ -119,37 +259,50 @@ static const char *const pipeline_sources[] = {NULL, "file", "names", "send_recv
 
 static void write_period(struct rs_json *j, const void *row)
 {
-    rs_out_quantiles_json(j, &((const struct rs_overlap_fields *)row)->row->pipeline.period);
+    rs_out_quantiles_json(j, &((const struct rs_overlap_fields *)row)->row->pipeline->pipeline.period);
 }
 
 static void write_stages(struct rs_json *j, const void *row)
 {
     const struct rs_overlap_fields *r = row;
-    const struct rs_pipeline *x = &r->row->pipeline;
+    struct stage_row x = {r->profile, r->row->pipeline, 0};
     rs_json_array(j);
-    for (uint32_t i = 0; i < x->nstages; i++) {
-        rs_json_object(j);
-        rs_json_key_str(j, "name", r->profile->stage_names[i]);
-        rs_json_key(j, "time_ns");
-        rs_out_quantiles_json(j, &x->stages[i]);
-        rs_json_end(j);
-    }
+    for (; x.stage < x.of->pipeline.nstages; x.stage++) rs_out_json(j, &rs_out_stage, &x);
+    rs_json_end(j);
+}
+
+static void write_bubbles(struct rs_json *j, const void *row)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_pipeline *x = &PIPELINE;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < x->nstations && r->row->pipeline->source != RS_PIPELINE_PAIRS; i++)
+        rs_out_json(j, &rs_out_bubble, &(struct bubble_row){r->profile, r->row->pipeline, &x->stations[i]});
     rs_json_end(j);
 }
 
 static void write_hidden(struct rs_json *j, const void *row)
 {
-    rs_out_quantiles_json(j, &((const struct rs_overlap_fields *)row)->row->pipeline.hidden);
+    rs_out_quantiles_json(j, &((const struct rs_overlap_fields *)row)->row->pipeline->pipeline.hidden);
 }
 
 static void write_score(struct rs_json *j, const void *row)
 {
-    const struct rs_pipeline *x = &((const struct rs_overlap_fields *)row)->row->pipeline;
+    const struct rs_pipeline *x = &((const struct rs_overlap_fields *)row)->row->pipeline->pipeline;
     rs_json_object(j);
     rs_json_key_double(j, "p50", x->score_p50);
     rs_json_key_double(j, "p90", x->score_p90);
     rs_json_key_double(j, "p99", x->score_p99);
     rs_json_end(j);
+}
+
+static bool next_rank(const void *row, uint32_t *at, struct rs_value *item)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_job_pipeline *x = r->row->pipeline;
+    if (*at >= x->nplaces) return false;
+    *item = rs_v_known(r->profile->rows[x->places[(*at)++]].rank);
+    return true;
 }
 
 static bool next_sentence(const void *row, uint32_t *at, struct rs_value *item)

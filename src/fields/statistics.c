@@ -8,6 +8,7 @@ struct cell_row {
     const struct rs_statistics *s;
     const struct rs_cell *cell;
     bool operation; /* of an operation: also its rank, bytes and wait */
+    bool on_gpu; /* also its share of the GPU time */
 };
 
 int64_t rs_cell_average(const struct rs_cell *c)
@@ -18,6 +19,11 @@ int64_t rs_cell_average(const struct rs_cell *c)
 static bool of_operation(const void *row)
 {
     return ((const struct cell_row *)row)->operation;
+}
+
+static bool of_gpu(const void *row)
+{
+    return ((const struct cell_row *)row)->on_gpu;
 }
 
 #define RS_ROWS_FILE "fields/stat_cell.inc"
@@ -33,11 +39,17 @@ const struct rs_out_table rs_out_stat_cell = {"statistics of a process in a row"
                                               NULL,
                                               NULL};
 
+static bool is_on_gpu(uint8_t kind)
+{
+    return kind == RS_STAT_KERNEL || kind == RS_STAT_COMM || kind == RS_STAT_COPY;
+}
+
 static void cells_json(struct rs_json *j, const struct rs_statistics *s, const struct rs_stat_row *row, bool operation)
 {
     rs_json_array(j);
     for (uint32_t i = 0; i < row->n; i++)
-        rs_out_json(j, &rs_out_stat_cell, &(struct cell_row){s, &s->cells[row->first + i], operation});
+        rs_out_json(j, &rs_out_stat_cell,
+                    &(struct cell_row){s, &s->cells[row->first + i], operation, is_on_gpu(row->kind)});
     rs_json_end(j);
 }
 
@@ -128,6 +140,7 @@ struct process_row {
     const struct rs_model *m;
     const struct rs_proc *proc;
     const struct rs_stat_process *row;
+    double nccl_share;
 };
 
 #define RS_ROWS_FILE "fields/stat_process.inc"
@@ -143,6 +156,22 @@ const struct rs_out_table rs_out_stat_process = {"statistics of a process",
                                                  NULL,
                                                  NULL};
 
+/* ---- metrics ---- */
+
+struct metric_row {
+    const struct rs_model *m;
+    const struct rs_metric *row;
+};
+
+#define RS_ROWS_FILE "fields/metric.inc"
+#define RS_ROW struct metric_row
+#define RS_GET(id) metric_##id
+#define RS_FIELDS static const struct rs_out_field metric[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_metric = {
+    "metric", "report --json: statistics.metrics[]", metric, sizeof metric / sizeof *metric, NULL, NULL};
+
 /* ---- the whole ---- */
 
 static void write_processes(struct rs_json *j, const void *row)
@@ -151,7 +180,9 @@ static void write_processes(struct rs_json *j, const void *row)
     rs_json_array(j);
     for (uint32_t i = 0; i < MODEL->nprocs; i++)
         if (r->s->procs[i].has_rows)
-            rs_out_json(j, &rs_out_stat_process, &(struct process_row){MODEL, &MODEL->procs[i], &r->s->procs[i]});
+            rs_out_json(j, &rs_out_stat_process,
+                        &(struct process_row){MODEL, &MODEL->procs[i], &r->s->procs[i],
+                                              rs_statistics_share(r->s, i, r->s->procs[i].comm_ns)});
     rs_json_end(j);
 }
 
@@ -184,6 +215,15 @@ static void write_ranges(struct rs_json *j, const void *row)
 static void write_kernels(struct rs_json *j, const void *row)
 {
     rows_json(j, row, RS_TABLE_KERNELS, &rs_out_stat_kernel);
+}
+
+static void write_metrics(struct rs_json *j, const void *row)
+{
+    const struct rs_statistics_fields *r = row;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < MODEL->nmetrics; i++)
+        rs_out_json(j, &rs_out_metric, &(struct metric_row){MODEL, &MODEL->metrics[i]});
+    rs_json_end(j);
 }
 
 static bool next_note(const void *row, uint32_t *at, struct rs_value *item)

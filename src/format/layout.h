@@ -191,6 +191,7 @@ enum rs_fact_type {
     RS_FACT_CUT_OPS = 10, /* rows of struct rs_fact_cut_op: the operations as numbered in the whole recording */
     RS_FACT_CUT_STALE = 11, /* u64 handles: KernelCh events with timers of other operations, found in the whole */
     RS_FACT_CUT_UNTIL = 12, /* u64 tick: of the last callback that was left out; after it the cut is complete */
+    RS_FACT_TRIGGER = 13, /* struct rs_fact_trigger: an unusual interval between calls opened a window of detail */
 };
 
 struct rs_fact_head {
@@ -215,6 +216,11 @@ struct rs_fact_comm {
     uint8_t uuid[16]; /* zeros = unknown */
 };
 _Static_assert(sizeof(struct rs_fact_comm) == 96, "comm fact");
+
+struct rs_fact_trigger {
+    uint64_t interval, usual; /* ticks */
+};
+_Static_assert(sizeof(struct rs_fact_trigger) == 16, "trigger fact");
 
 struct rs_fact_comm_end {
     uint64_t context;

@@ -46,11 +46,14 @@ static void begin(struct rs_gen_job *j, struct thread *a, int rank)
     *a = (struct thread){.slot = p->a, .t = call_time(j, rank), .rng = rs_gen_noise(j, rank, RS_GEN_FOR_CALL)};
     a->bits = rs_gen_next(&a->rng);
     if (p->recorded) rs_gen_file_until(&p->file, a->t);
+    p->call_detail = p->detail;
 }
 
 static void end(struct rs_gen_job *j, struct thread *a, int rank)
 {
-    rs_gen_process_of(j, rank)->cpu = a->t + 4000 + rs_gen_below(&a->rng, 8000);
+    struct rs_gen_process *p = rs_gen_process_of(j, rank);
+    p->cpu = a->t + 4000 + rs_gen_below(&a->rng, 8000);
+    if (j->cfg->detail.period_ns) rs_gen_job_detail(j, p, a->t);
 }
 
 /* ---- collectives ---- */

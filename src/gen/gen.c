@@ -71,6 +71,8 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
     bool graph = c->workload == RS_GEN_GRAPH || c->workload == RS_GEN_MIX;
     if (graph && c->api < 5) return rs_fail(err, RS_BAD_INPUT, "captured graphs need version 5 or newer");
     if (graph && c->nlate) return rs_fail(err, RS_BAD_INPUT, "--late is not for captured graphs");
+    if (c->detail.period_ns && (graph || c->dumps || c->hang))
+        return rs_fail(err, RS_BAD_INPUT, "--detail is not for captured graphs, dumps and hangs");
     if (c->no_world && c->workload != RS_GEN_TPDP && c->workload != RS_GEN_TPPPDP)
         return rs_fail(err, RS_BAD_INPUT, "--no-world is for the workloads tpdp and tpppdp: the others need it");
     if (c->overlap && c->workload != RS_GEN_DDP && c->workload != RS_GEN_TPDP)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "format/settings.h"
 
 enum {
     RS_GEN_MAX_RANKS = 16384,
@@ -117,6 +118,7 @@ struct rs_gen_config {
     int channels, net_steps, api;
     bool dumps; /* of NCCL's example profiler, instead of recordings */
     bool net; /* proxy events too */
+    struct rs_detail detail; /* kernels and proxy events in these windows only */
     int buckets, layers, microbatches; /* operations of a step */
     int stages; /* of a pipeline; 0: a suitable number */
     int tensor; /* ranks that share a layer: tpppdp */

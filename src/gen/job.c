@@ -28,12 +28,14 @@ enum {
     KEY_SAMPLE,
     KEY_RUN,
     KEY_PACE,
+    KEY_NTP,
 };
 enum {
     OPEN_NS = 2000000, /* processes start */
     COMM_NS = 40000000, /* the first communicator */
     BEGIN_NS = 200000000, /* the first step */
     FIRST_PID = 20000,
+    NTP_NS = 1000000, /* the error of synchronized clocks: one sigma, or a bound */
 };
 
 double rs_gen_link_factor(const struct rs_gen_job *j, int a, int b)
@@ -109,11 +111,25 @@ static void layout(struct rs_gen_job *j)
 
 /* ---- recordings ---- */
 
-static uint64_t mask_of(const struct rs_gen_config *c)
+/* Whether the host's wall clock is in a window. Its error is that of a synchronized clock, not the offset that the
+ * clocks of tests have. */
+static bool in_window(const struct rs_gen_job *j, const struct rs_gen_process *p, int64_t t)
+{
+    const struct rs_gen_config *c = j->cfg;
+    if (!c->detail.period_ns) return true;
+    uint64_t from, to,
+        now = (uint64_t)(RS_GEN_EPOCH_NS + t +
+                         (int64_t)(NTP_NS * rs_gen_hash_around(c->seed, KEY_NTP, (uint64_t)p->host_index)));
+    rs_detail_window(&c->detail, now, &from, &to);
+    return now >= from && now < to;
+}
+
+static uint64_t mask_of(const struct rs_gen_config *c, const struct rs_gen_process *p)
 {
     int mask = 0;
     rs_setting_mask(c->net ? "net" : "ops", &mask);
     if (c->replays_unreported) mask &= ~(RS_KERNEL_CH | RS_KERNEL_PHASE | RS_PROXY_OP | RS_PROXY_STEP | RS_NET_PLUGIN);
+    if (!p->detail) mask &= ~RS_MASK_DETAIL;
     return (uint64_t)mask;
 }
 
@@ -138,7 +154,8 @@ static void describe(struct rs_gen_job *j, struct rs_gen_process *p, int64_t t)
     rs_gen_fact_info(&p->file, t, "env.LOCAL_RANK", text);
     snprintf(text, sizeof text, "%d", j->nprocs);
     rs_gen_fact_info(&p->file, t, "env.WORLD_SIZE", text);
-    fact_mask(p, t, p->late_step ? 0 : mask_of(c));
+    p->detail = p->call_detail = in_window(j, p, t);
+    fact_mask(p, t, p->late_step ? 0 : mask_of(c, p));
     rs_gen_strings(&p->file, t);
 }
 
@@ -365,8 +382,16 @@ void rs_gen_job_free(struct rs_gen_job *j)
 
 void rs_gen_job_ask(struct rs_gen_job *j, struct rs_gen_process *p, int64_t t)
 {
-    fact_mask(p, t, mask_of(j->cfg));
+    fact_mask(p, t, mask_of(j->cfg, p));
     for (uint32_t i = 0; i < p->file.nslots; i++) p->file.slots[i]->off = false;
+}
+
+void rs_gen_job_detail(struct rs_gen_job *j, struct rs_gen_process *p, int64_t t)
+{
+    bool detail = in_window(j, p, t);
+    if (detail == p->detail) return;
+    p->detail = detail;
+    if (p->recorded && !p->file.slots[0]->off) fact_mask(p, t, mask_of(j->cfg, p));
 }
 
 void rs_gen_job_close(struct rs_gen_job *j, int64_t end)

@@ -61,6 +61,7 @@ struct rs_gen_process {
     int64_t h_free; /* CUDA's thread is done with everything so far */
     int64_t ends[RS_GEN_AHEAD]; /* of its latest operations on the GPU */
     uint64_t nends;
+    bool detail, call_detail; /* kernels and proxy events are requested; were, at the latest call */
     int64_t late_step; /* events are requested from this step on; 0 = always */
     /* in a hang */
     bool gone; /* makes no more calls */
@@ -120,6 +121,9 @@ void rs_gen_job_free(struct rs_gen_job *job);
 
 /* Events are requested from a process from `t` on. */
 void rs_gen_job_ask(struct rs_gen_job *job, struct rs_gen_process *process, int64_t t);
+
+/* At the end of a group call: a window of detail begins or ends. */
+void rs_gen_job_detail(struct rs_gen_job *job, struct rs_gen_process *process, int64_t t);
 
 /* Ends all recordings: closed after `end`, or as after a hang. */
 void rs_gen_job_close(struct rs_gen_job *job, int64_t end);

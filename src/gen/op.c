@@ -100,7 +100,7 @@ static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, 
     int rank = comm->ranks[m], next = (m + 1) % comm->n, prev = (m + comm->n - 1) % comm->n;
     struct rs_gen_rank *r = &j->ranks[rank];
     struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_PROXY);
-    if (r->proxy.slot->off || j->cfg->replays_unreported) return;
+    if (r->proxy.slot->off || j->cfg->replays_unreported || !j->procs[r->process].call_detail) return;
     bool in = j->cfg->net && rs_gen_remote(j, comm->ranks[prev], rank) && (c->func != RS_GEN_BROADCAST || m != c->root);
     bool out =
         j->cfg->net && rs_gen_remote(j, rank, comm->ranks[next]) && (c->func != RS_GEN_BROADCAST || next != c->root);

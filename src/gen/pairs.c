@@ -191,7 +191,7 @@ static struct rs_gen_launch *hand_over(struct rs_gen_job *j, const struct part *
     int m = a->m, rank = comm->ranks[m], n = comm->n, channels = j->cfg->channels >= 4 ? 2 : 1;
     struct rs_gen_rank *r = &j->ranks[rank];
     struct rs_gen_rng rng = rs_gen_noise(j, rank, RS_GEN_FOR_PROXY);
-    if (r->proxy.slot->off || j->cfg->replays_unreported) return NULL;
+    if (r->proxy.slot->off || j->cfg->replays_unreported || !j->procs[r->process].call_detail) return NULL;
     struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, a->stream, a->n, a->n * channels);
     l->ctx = comm->ctx[m];
     l->rank = m;

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "import/folding.h"
 #include "import/members.h"
+#include "nccl/abi.h"
 #include "trace/alive.h"
 
 /* The rank set by the launcher: the first of these variables. */
@@ -47,6 +48,12 @@ static void add_covers(struct rs_proc *p, struct rs_source *s)
         p->covers[i] = (struct rs_cover){from, INT64_MAX, q->masks[i].mask};
     }
     p->ncovers = (uint32_t)q->nmasks;
+    uint64_t any = 0, all = UINT64_MAX;
+    for (size_t i = 0; i < q->nmasks; i++) {
+        any |= q->masks[i].mask;
+        all &= q->masks[i].mask;
+    }
+    p->windows = any & ~all & RS_KERNEL_CH;
 }
 
 static uint8_t end_of(const struct rs_recording *r, bool ran_on)

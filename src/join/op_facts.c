@@ -1,8 +1,10 @@
 #include "join/op_facts.h"
 
+#include "base/bisect.h"
 #include "join/durations.h"
 #include "join/totals.h"
 #include "join/waits.h"
+#include "nccl/abi.h"
 
 /* ---- ranks ---- */
 
@@ -119,6 +121,29 @@ int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, in
         if (wait > at_most) at_most = wait;
     }
     return at_most > longest ? RS_TIME_NONE : longest; /* a send may have waited longer, or not at all */
+}
+
+bool rs_proc_requested(const struct rs_proc *p, int64_t at)
+{
+    uint32_t low = 0, high = at == RS_TIME_NONE ? 0 : p->ncovers;
+    RS_BISECT(low, high, mid, p->covers[mid].from <= at);
+    return low && at <= p->covers[low - 1].to && (p->covers[low - 1].mask & RS_KERNEL_CH);
+}
+
+bool rs_op_not_measured(const struct rs_model *m, uint32_t op)
+{
+    const struct rs_parts *p = &m->parts;
+    uint8_t kind = m->ops.kind[op];
+    if (kind == RS_OP_CE || kind == RS_OP_API) return false; /* NCCL reports no kernels of theirs */
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i];
+        const struct rs_proc *proc = rs_part_proc(m, part);
+        /* At the edge of a window network events may be requested while KernelCh is not: a proxy's start is no measurement. */
+        bool timed = p->start[part] != RS_TIME_NONE && p->start_source[part] == RS_FROM_KERNEL;
+        if (!timed && proc->windows && !(p->flags[part] & RS_PART_SELF) && !rs_proc_requested(proc, p->enqueued[part]))
+            return true;
+    }
+    return false;
 }
 
 uint32_t rs_op_ranks(const struct rs_model *m, uint32_t op)

@@ -20,6 +20,12 @@ struct rs_op_rank {
 /* Returns the next rank of an operation: *at goes from 0 to its nparts. False: no more. */
 bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct rs_op_rank *rank);
 
+/* Whether kernels of a process that were launched at that time should have been recorded. */
+bool rs_proc_requested(const struct rs_proc *p, int64_t at);
+/* Whether the times of an operation were not measured, in part or at all: a rank called it while its recorder did not
+ * request kernels, between two windows of detail. Neither missing nor lost. */
+bool rs_op_not_measured(const struct rs_model *m, uint32_t op);
+
 /* Number of recorded ranks. */
 uint32_t rs_op_ranks(const struct rs_model *m, uint32_t op);
 

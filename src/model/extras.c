@@ -4,6 +4,12 @@
 #include "base/room.h"
 #include "model/model.h"
 
+void rs_model_metric(struct rs_model *m, const struct rs_metric *row)
+{
+    RS_ROOM(m->metrics, m->nmetrics, m->cap_metrics);
+    m->metrics[m->nmetrics++] = *row;
+}
+
 void rs_model_stat(struct rs_model *m, const struct rs_stat *row)
 {
     RS_ROOM(m->stats, m->nstats, m->cap_stats);

@@ -108,6 +108,15 @@ void rs_model_condition(struct rs_model *m, const struct rs_condition *row);
 void rs_model_progress(struct rs_model *m, const struct rs_progress *row);
 void rs_model_answer(struct rs_model *m, const struct rs_answer *row, uint32_t *index);
 
+/* A row of a table of metrics that a tool or a program wrote, without a time. */
+struct rs_metric {
+    uint32_t proc; /* RS_NONE: unknown */
+    uint32_t of, name, unit; /* see rs_model_name(): the kernel or table it is in; 0: none */
+    uint64_t calls; /* 0: unknown */
+    double min, max, mean; /* NAN: no number */
+};
+void rs_model_metric(struct rs_model *m, const struct rs_metric *row);
+
 void rs_model_stat(struct rs_model *m, const struct rs_stat *row);
 void rs_model_tag(struct rs_model *m, const struct rs_tag *row); /* in the order of parts */
 /* NULL: it has none. */

@@ -46,6 +46,7 @@ void rs_model_free(struct rs_model *m)
     free(m->net_samples);
     free(m->lanes);
     free(m->stats);
+    free(m->metrics);
     free(m->tags);
     free(m->cut_numbers);
     free(m->spots);

@@ -139,6 +139,7 @@ struct rs_proc {
     int64_t cut_until; /* host ns: earlier callbacks may not be in the cut (export --format rsc); RS_TIME_NONE: none */
     struct rs_cover *covers;
     struct rs_gap *gaps; /* by time */
+    bool windows; /* kernels (KernelCh) were requested a part of the time only */
     bool calls; /* a recording with API calls */
     struct rs_caller *callers; /* each pair once; of recordings with calls or launches */
     uint32_t ncovers, ngaps, ncallers;
@@ -296,6 +297,7 @@ struct rs_model {
     RS_TABLE(struct rs_net_sample, net_samples); /* those of one member, peer, size and direction: in order of time */
     RS_TABLE(struct rs_lane, lanes);
     RS_TABLE(struct rs_stat, stats);
+    RS_TABLE(struct rs_metric, metrics);
     RS_TABLE(struct rs_tag, tags);
     RS_TABLE(struct rs_cut_number, cut_numbers);
     RS_TABLE(struct rs_spot, spots);

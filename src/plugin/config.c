@@ -6,8 +6,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "format/settings.h"
-
 static const char *setting(const char *name)
 {
     const char *v = getenv(name);
@@ -42,7 +40,7 @@ static void set_dir(struct rs_config *c, const char *prefix, const char *name)
 
 void rs_config_read(struct rs_config *c)
 {
-    *c = (struct rs_config){.memory = (size_t)64 << 20};
+    *c = (struct rs_config){.memory = (size_t)64 << 20, .triggers = RS_DETAIL_TRIGGERS};
     rs_setting_mask("net", &c->mask);
     const char *v, *job;
     if ((v = setting("RINGSCOPE_DIR")))
@@ -54,6 +52,15 @@ void rs_config_read(struct rs_config *c)
 
     uint64_t bytes;
     if ((v = setting("RINGSCOPE_EVENTS")) && !rs_setting_mask(v, &c->mask)) complain(c, "RINGSCOPE_EVENTS");
+    if ((v = setting("RINGSCOPE_DETAIL")) && !rs_setting_detail(v, &c->detail)) complain(c, "RINGSCOPE_DETAIL");
+    if ((v = setting("RINGSCOPE_TRIGGERS"))) {
+        char *end;
+        unsigned long n = strtoul(v, &end, 10);
+        if (*end || v[0] == '-')
+            complain(c, "RINGSCOPE_TRIGGERS");
+        else
+            c->triggers = (uint32_t)within(c, "RINGSCOPE_TRIGGERS", n, 0, 3600);
+    }
     if ((v = setting("RINGSCOPE_MEMORY"))) {
         if (!rs_setting_bytes(v, &bytes))
             complain(c, "RINGSCOPE_MEMORY");

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/settings.h"
+
 enum rs_buffers {
     RS_BUFFERS_SHM, /* a file in memory: in a tmpfs folder, or /dev/shm; else private memory */
     RS_BUFFERS_DISK, /* a disk before those */
@@ -15,6 +17,8 @@ enum rs_buffers {
 struct rs_config {
     char dir[2944]; /* RINGSCOPE_DIR, else ringscope-$SLURM_JOB_ID, else ringscope-run; "": a path that is too long */
     int mask; /* RINGSCOPE_EVENTS: ops, net, all, off, or a number */
+    struct rs_detail detail; /* RINGSCOPE_DETAIL: window:period, or always */
+    uint32_t triggers; /* RINGSCOPE_TRIGGERS: windows per hour that unusual intervals may open */
     size_t memory; /* RINGSCOPE_MEMORY: bytes per process, everything included */
     uint64_t limit; /* RINGSCOPE_LIMIT: bytes of the recording on disk; 0 = none */
     bool keep_last; /* RINGSCOPE_KEEP=last: past the limit overwrite the oldest; needs a limit */

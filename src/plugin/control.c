@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/settings.h"
+#include "plugin/detail.h"
 #include "plugin/facts.h"
 #include "plugin/masks.h"
 
@@ -16,15 +17,31 @@ static struct timespec seen; /* the file's mtime; 0 = no file */
 static off_t seen_size;
 static bool strange; /* a file of another user was noted */
 
-/* "events=WORD" on a line of its own; spaces around are fine. */
-static bool parse(char *text, int *mask)
+struct orders {
+    int mask; /* -1: not in the file */
+    struct rs_detail detail;
+    bool has_detail;
+};
+
+/* "events=WORD" and "detail=WORD", each on a line of its own; spaces around are fine. False: neither, or a bad word. */
+static bool parse(char *text, struct orders *o)
 {
     char *rest = NULL;
+    *o = (struct orders){.mask = -1};
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char word[32];
-        if (sscanf(line, " events = %31s", word) == 1) return rs_setting_mask(word, mask);
+        if (sscanf(line, " events = %31s", word) == 1 && !rs_setting_mask(word, &o->mask)) return false;
+        if (sscanf(line, " detail = %31s", word) != 1) continue;
+        if (!rs_setting_detail(word, &o->detail)) return false;
+        o->has_detail = true;
     }
-    return false;
+    return o->mask >= 0 || o->has_detail;
+}
+
+static void give(const struct orders *o)
+{
+    rs_masks_order(o->mask);
+    rs_detail_order(o->has_detail ? &o->detail : NULL);
 }
 
 /* Opens the file: -1 = none that counts. Checks the descriptor, since the name may mean another file a moment later. */
@@ -46,7 +63,7 @@ void rs_control_look(const char *dir, bool first)
     snprintf(path, sizeof path, "%s/control", dir);
     int fd = open_own(path, &st);
     if (fd < 0) {
-        if (seen.tv_sec) rs_masks_order(-1); /* it was removed */
+        if (seen.tv_sec) give(&(struct orders){.mask = -1}); /* it was removed */
         seen = (struct timespec){0};
         return;
     }
@@ -58,11 +75,12 @@ void rs_control_look(const char *dir, bool first)
     close(fd);
     if (n <= 0) return; /* nothing yet */
     text[n] = 0;
-    int mask;
-    if (parse(text, &mask))
-        rs_masks_order(mask);
+    struct orders orders;
+    if (parse(text, &orders))
+        give(&orders);
     else
-        rs_fact_note("%s was changed but has no line events=ops|net|all|off|MASK", path);
+        rs_fact_note("%s was changed but has no valid line events=ops|net|all|off|MASK or detail=WINDOW:PERIOD|always",
+                     path);
 }
 
 void rs_control_reset(void)

@@ -1,6 +1,7 @@
 /* The control file: changes the events requested from NCCL while the job runs.
  *
- * A file `control` in the recording's folder with a line `events=ops|net|all|off|MASK` applies to every process that
+ * A file `control` in the recording's folder with a line `events=ops|net|all|off|MASK`, or
+ * `detail=WINDOW:PERIOD|always` (detail.h), or both, applies to every process that
  * records there (masks.h says when a mask changes). Only a regular file of the same user counts: others may be able to
  * write to the folder. */
 #ifndef RS_PLUGIN_CONTROL_H

@@ -31,6 +31,7 @@ struct nccl {
     int kernel; /* KernelCh bits at the first init, for versions that keep them */
     uint32_t communicators; /* alive */
     _Atomic int target; /* the events to request */
+    _Atomic int detailed; /* the same in a window of detail */
     _Atomic int applied; /* what its mask was set to */
     _Atomic uint32_t since; /* now_ms() of the target */
 };
@@ -39,7 +40,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct nccl nccls[NCCLS];
 static uint32_t communicators; /* alive, in all */
 static int wanted, ordered = -1; /* by the environment; by the control file (-1: nothing) */
-static bool mute;
+static bool mute, no_detail;
 static _Atomic int recorded = -1; /* what the last mask fact said */
 
 /* ---- context -> NCCL: a byte each (row + 1, 0 = not alive), in parts that double and never move ---- */
@@ -288,6 +289,7 @@ static void set_target(struct nccl *n, bool first)
 {
     int mask = mask_for_machine(ordered >= 0 ? ordered : wanted);
     if (first) n->kernel = mask & KERNEL;
+    int detail = no_detail ? mask & RS_MASK_DETAIL : 0; /* to leave out */
     if (keeps_kernel_bits(n)) {
         if ((mask & KERNEL) != n->kernel)
             rs_warn_once(RS_MESSAGE_KERNEL,
@@ -297,7 +299,10 @@ static void set_target(struct nccl *n, bool first)
     } else {
         mask |= RS_MASK_ALWAYS;
     }
+    if (keeps_kernel_bits(n)) detail &= ~KERNEL;
     if (mute) mask = 0;
+    atomic_store(&n->detailed, mask);
+    mask &= ~detail;
     if (atomic_exchange(&n->target, mask) != mask) atomic_store(&n->since, now_ms());
 }
 
@@ -313,6 +318,24 @@ void rs_masks_order(int mask)
     ordered = mask;
     set_targets();
     pthread_mutex_unlock(&lock);
+}
+
+void rs_masks_detail(bool on)
+{
+    pthread_mutex_lock(&lock);
+    no_detail = !on;
+    set_targets();
+    pthread_mutex_unlock(&lock);
+}
+
+/* No lock: a row that is being set at this moment gets what the background thread wants, which sees the trigger next. */
+void rs_masks_detail_now(void)
+{
+    for (struct nccl *n = nccls; n < nccls + NCCLS; n++) {
+        int mask = atomic_load(&n->detailed);
+        if (!atomic_load_explicit(&n->mask, memory_order_relaxed)) continue;
+        if (atomic_exchange(&n->target, mask) != mask) atomic_store(&n->since, now_ms());
+    }
 }
 
 void rs_masks_mute(void)
@@ -404,7 +427,7 @@ void rs_masks_reset(void)
     }
     communicators = 0;
     ordered = -1;
-    mute = false;
+    mute = no_detail = false;
     atomic_store(&recorded, -1);
     atomic_store(&change, 0);
     atomic_store(&untracked, 0);

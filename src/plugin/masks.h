@@ -43,6 +43,11 @@ bool rs_masks_leave(uint64_t index, rs_nccl_logger *logger, bool *last);
 
 /* Any thread: the events to request from all NCCLs from now on. -1: the setting of the environment. */
 void rs_masks_order(int mask);
+/* The background thread: whether GPU times and network events are requested (detail.h). Older versions of the interface
+ * keep KernelCh as it is. */
+void rs_masks_detail(bool on);
+/* In a callback, at an unusual interval: on, from the end of this group call on, until rs_masks_detail() is called. */
+void rs_masks_detail_now(void);
 /* Any thread: nothing can be recorded, so nothing is requested, not even group calls. */
 void rs_masks_mute(void);
 /* In a forked child. */

@@ -15,6 +15,7 @@
 #include "plugin/buffers.h"
 #include "plugin/config.h"
 #include "plugin/control.h"
+#include "plugin/detail.h"
 #include "plugin/facts.h"
 #include "plugin/log.h"
 #include "plugin/masks.h"
@@ -60,6 +61,7 @@ static void child_after_fork(void)
     rs_strings_reset();
     rs_masks_reset();
     rs_control_reset();
+    rs_detail_reset();
     rs_log_reset();
     contexts = 0;
     described = 0;
@@ -83,6 +85,7 @@ static void open_if_needed(void)
     rs_config_read(&config);
     rs_log_start();
     rs_keep_captured = config.keep_last;
+    rs_detail_start(&config);
     bool late = rs_sealer_start(&config, OPEN_WAIT_MS) == RS_SEALER_OPENING;
     if (late)
         rs_warn_once(RS_MESSAGE_LATE, "the file system of %s does not answer; recording begins when it does",

@@ -15,6 +15,7 @@
 #include "plugin/buffers.h"
 #include "plugin/clock.h"
 #include "plugin/control.h"
+#include "plugin/detail.h"
 #include "plugin/facts.h"
 #include "plugin/files.h"
 #include "plugin/log.h"
@@ -218,13 +219,15 @@ static void *sealer_main(void *unused)
     if (me.files.header.live_place == RS_LIVE_ANONYMOUS) beat_ms = partly_ms = UNSAFE_MS;
     uint64_t next_beat = rs_clock_ms() + beat_ms, next_partly = rs_clock_ms() + partly_ms,
              next_second = rs_clock_ms() + SECOND_MS;
+    uint64_t detail_ms = rs_detail_look();
     bool more = false, alone = false;
     while (!atomic_load(&me.stop) && !alone) {
         uint64_t now = rs_clock_ms();
         atomic_store(&rs_pool.sealer_sleeps, 1);
         if (!more && now < next_beat && !atomic_load(&me.stop) && !atomic_load(&me.flush))
-            futex_wait(&rs_pool.sealer_sleeps, 1, next_beat - now);
+            futex_wait(&rs_pool.sealer_sleeps, 1, next_beat - now < detail_ms ? next_beat - now : detail_ms);
         atomic_store(&rs_pool.sealer_sleeps, 0);
+        detail_ms = rs_detail_look();
         more = rs_seal_full(rs_clock_ms() + TURN_MS);
         now = rs_clock_ms();
         bool flush = atomic_exchange(&me.flush, 0);

@@ -3,7 +3,7 @@
  * One thread per process, with all signals blocked. Only this thread accesses the recording's file, so no callback
  * waits for a disk. It has its own descriptor table (table.h), so it cannot write to a file of the program. Buffers are
  * sealed as they fill (seal.h). About every 100 ms: heartbeat and status. About once a second: the filled part of
- * buffers in use (every 50 ms if a kill would lose it), a clock sample, the control file. */
+ * buffers in use (every 50 ms if a kill would lose it), a clock sample, the control file. When a window of detail (detail.h) begins or ends it wakes up too. */
 #ifndef RS_PLUGIN_SEALER_H
 #define RS_PLUGIN_SEALER_H
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nccl/abi.h"
+#include "plugin/detail.h"
 #include "plugin/masks.h"
 #include "plugin/record.h"
 #include "plugin/strings.h"
@@ -77,15 +78,19 @@ RS_INLINE void *rs_start_kernel_ch(struct rs_common c, const struct rs_nccl_kern
     return rs_write_end_start(&w);
 }
 
-RS_INLINE void *rs_record_group_api(struct rs_common c, const struct rs_nccl_group_api *d)
+/* *tick: of the record; unchanged if there was no room. */
+RS_INLINE void *rs_record_group_api(struct rs_common c, const struct rs_nccl_group_api *d, uint64_t *tick)
 {
     RS_START(RS_K_GROUP_API, RS_GROUP_API, c, (uint64_t)d->graphCaptured | (uint64_t)(uint32_t)d->groupDepth << 1);
+    *tick = w.buffer->tick_now + (w.tick >> 32);
     return rs_write_end_start(&w);
 }
 
 RS_INLINE void *rs_start_group_api(struct rs_common c, const struct rs_nccl_group_api *d)
 {
-    void *handle = rs_record_group_api(c, d);
+    uint64_t tick = 0;
+    void *handle = rs_record_group_api(c, d, &tick);
+    if (!RS_LIKELY(!atomic_load_explicit(&rs_detail_watching, memory_order_relaxed))) rs_detail_called(tick);
     rs_group_opened(c.context, handle, d->groupDepth);
     return handle;
 }

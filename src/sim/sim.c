@@ -220,6 +220,7 @@ static void set_environment(const struct rs_sim_job *job)
     setenv("RINGSCOPE_TEST_CLOCK", text, 1);
     if (cfg->dir) setenv("RINGSCOPE_DIR", cfg->dir, 1);
     if (cfg->events) setenv("RINGSCOPE_EVENTS", cfg->events, 1);
+    if (cfg->detail) setenv("RINGSCOPE_DETAIL", cfg->detail, 1);
     if (cfg->plugin) setenv("NCCL_PROFILER_PLUGIN", cfg->plugin, 1);
     /* As torchrun does, a number per process. */
     set_number("RANK", job->process);

@@ -66,6 +66,7 @@ struct rs_sim_config {
     double hang_seconds; /* from the rank's last step to the end of all processes */
     int api; /* the simulated NCCL's own version of the profiler interface */
     const char *events; /* for RINGSCOPE_EVENTS; NULL: unchanged */
+    const char *detail; /* for RINGSCOPE_DETAIL; NULL: unchanged */
     uint64_t seed;
     double speed; /* divides compute and transfer times */
     const char *plugin; /* for NCCL_PROFILER_PLUGIN; NULL = unchanged, else the one next to the executable */

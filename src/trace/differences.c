@@ -19,6 +19,29 @@ static bool comparable(const char *key)
     return !strcmp(key, "nccl.version") || !strcmp(key, "ringscope.version");
 }
 
+/* "NCCL_ALGO" */
+static const char *name_of(const char *key)
+{
+    return strncmp(key, "env.", 4) ? key : key + 4;
+}
+
+void rs_settings_each(const struct rs_inputs *in, void (*take)(void *to, const char *name, const char *value), void *to)
+{
+    static const char *const places[] = {"env.RINGSCOPE_DIR",         "env.NCCL_DEBUG_FILE",
+                                         "env.NCCL_PROFILER_PLUGIN",  "env.TORCH_NCCL_DEBUG_INFO_TEMP_FILE",
+                                         "env.NCCL_COMM_ID",          "env.CUDA_MPS_PIPE_DIRECTORY",
+                                         "env.CUDA_MPS_LOG_DIRECTORY"};
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_process *p = &in->sources[i].process;
+        for (size_t k = 0; k < p->ninfos; k++) {
+            bool place = false;
+            for (size_t x = 0; x < sizeof places / sizeof *places; x++) place |= !strcmp(places[x], p->infos[k].key);
+            if (!place && comparable(p->infos[k].key) && p->infos[k].value)
+                take(to, name_of(p->infos[k].key), p->infos[k].value);
+        }
+    }
+}
+
 static int by_count(const void *a, const void *b)
 {
     const struct rs_setting_value *x = a, *y = b;
@@ -57,7 +80,7 @@ static void compare(struct rs_differences *d, const struct rs_inputs *in)
             bool seen = !comparable(key);
             for (size_t e = 0; e < i && !seen; e++) seen = rs_process_info(&in->sources[e].process, key) != NULL;
             if (seen) continue;
-            struct rs_setting s = {.name = strncmp(key, "env.", 4) ? key : key + 4};
+            struct rs_setting s = {.name = name_of(key)};
             values_of(in, key, &s);
             struct rs_setting *grown = NULL;
             if (s.nvalues > 1) {

@@ -26,6 +26,10 @@ struct rs_differences {
 };
 
 void rs_differences_find(struct rs_differences *d, const struct rs_inputs *inputs);
+/* Every setting of every process that is worth comparing between runs: environment variables of NCCL, CUDA, PyTorch and
+ * ringscope, without those that name a place or a process, and versions. */
+void rs_settings_each(const struct rs_inputs *inputs, void (*take)(void *to, const char *name, const char *value),
+                      void *to);
 void rs_differences_free(struct rs_differences *d);
 
 #endif

@@ -78,6 +78,7 @@ static void add_file(struct rs_inputs *in, struct paths *to, const char *path, b
     struct rs_err why;
     struct stat st;
     if (ends_in(path, ".live") && (!named || is_live_of_another(path))) return; /* read with its recording */
+    if (ends_in(path, ".live.new") && !named) return; /* the recorder of a later job is copying it */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device may never end */
         in->nfolders += !named && S_ISDIR(st.st_mode);
         if (!named && !ends_in(path, ".rsc")) return;

@@ -24,6 +24,21 @@ static void count_places(struct rs_overview *o, const struct rs_inputs *in)
     }
 }
 
+/* For how long KernelCh was requested: until the last sign of life. */
+static void add_detail(struct rs_overview *o, struct rs_source *s)
+{
+    const struct rs_process *p = &s->process;
+    int64_t end = rs_source_end_ns(s);
+    o->triggers += p->ntriggers;
+    for (size_t i = 0; i < p->nmasks; i++) {
+        int64_t from = rs_clock_ns(&s->clock, p->masks[i].tick);
+        int64_t to = i + 1 < p->nmasks ? rs_clock_ns(&s->clock, p->masks[i + 1].tick) : end;
+        if (to <= from || (uint64_t)to - (uint64_t)from > UINT64_C(1) << 52) continue; /* damaged */
+        o->requested_ns += to - from;
+        if (p->masks[i].mask & RS_KERNEL_CH) o->detail_ns += to - from;
+    }
+}
+
 static void add_up(struct rs_overview *o, struct rs_inputs *in)
 {
     struct rs_summary *sum = &o->sum;
@@ -33,6 +48,7 @@ static void add_up(struct rs_overview *o, struct rs_inputs *in)
         o->accounted &= rs_source_accounted(&in->sources[i]);
         if (!i && p->nmasks) o->mask = p->masks[0].mask;
         o->same_mask &= p->nmasks == 1 && p->masks[0].mask == o->mask;
+        add_detail(o, &in->sources[i]);
         const struct rs_summary *s = &o->summaries[i];
         const struct rs_recording *r = in->sources[i].recording;
         o->lost += rs_recording_lost(r);
@@ -81,13 +97,20 @@ void rs_overview_free(struct rs_overview *o, size_t n)
     *o = (struct rs_overview){0};
 }
 
-double rs_recorder_share(struct rs_source *source, const struct rs_summary *summary)
+double rs_recorder_ns(struct rs_source *source, const struct rs_summary *summary, int64_t *span_ns)
 {
     const struct rs_status_block *st = &source->recording->header.status;
-    int64_t end = rs_source_end_ns(source), span;
-    span = (summary->to_ns > end ? summary->to_ns : end) - rs_source_begin_ns(source);
-    if (span <= 0 || !st->callback_cost_ps) return -1;
+    int64_t end = rs_source_end_ns(source);
+    *span_ns = (summary->to_ns > end ? summary->to_ns : end) - rs_source_begin_ns(source);
+    if (*span_ns <= 0 || !st->callback_cost_ps) return -1;
     double callbacks =
         (double)(summary->callbacks + rs_recording_lost(source->recording)) * st->callback_cost_ps * 1e-3;
-    return (callbacks + (double)st->sealer_cpu_ns) / (double)span;
+    return callbacks + (double)st->sealer_cpu_ns;
+}
+
+double rs_recorder_share(struct rs_source *source, const struct rs_summary *summary)
+{
+    int64_t span;
+    double ns = rs_recorder_ns(source, summary, &span);
+    return ns < 0 ? -1 : ns / (double)span;
 }

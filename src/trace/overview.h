@@ -18,6 +18,8 @@ struct rs_overview {
     bool accounted; /* nothing else can have been emitted */
     bool same_mask; /* the same events were requested in all processes all the time */
     uint64_t mask; /* if same_mask */
+    int64_t requested_ns, detail_ns; /* sums over processes: of the time with known masks, and with KernelCh in it */
+    uint64_t triggers; /* windows of detail that unusual intervals opened */
     size_t hosts, communicators;
     struct rs_differences differences; /* of settings */
     const char *nccl_version; /* of all; NULL: unknown, or it differs */
@@ -27,8 +29,10 @@ void rs_overview_init(struct rs_overview *overview, struct rs_inputs *inputs,
                       void (*progress)(size_t done, size_t all));
 void rs_overview_free(struct rs_overview *overview, size_t nsources);
 
-/* The part of the process's time that the recorder took: callbacks at their measured cost, and the background thread.
- * -1: unknown. */
+/* What the recorder took of the process's time: callbacks at their measured cost, and the background thread. *span_ns is
+ * how long the process recorded. In ns; -1: unknown. */
+double rs_recorder_ns(struct rs_source *source, const struct rs_summary *summary, int64_t *span_ns);
+/* The same as part of that time. */
 double rs_recorder_share(struct rs_source *source, const struct rs_summary *summary);
 
 #endif

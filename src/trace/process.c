@@ -135,6 +135,12 @@ static bool take(struct rs_process *p, const struct rs_fact_head *head, const ch
         if (m) m->tick = head->tick;
         return m != NULL;
     }
+    case RS_FACT_TRIGGER: {
+        struct rs_trigger *t = n < sizeof t->fact ? NULL : one_more(&p->triggers, &p->ntriggers, sizeof *t);
+        if (t) memcpy(&t->fact, payload, sizeof t->fact);
+        if (t) t->tick = head->tick;
+        return t != NULL;
+    }
     case RS_FACT_NOTE: {
         struct rs_note *note = one_more(&p->notes, &p->nnotes, sizeof *note);
         if (note) note->tick = head->tick;
@@ -207,6 +213,7 @@ void rs_process_free(struct rs_process *p)
     free(p->comms);
     free(p->finalizes);
     free(p->masks);
+    free(p->triggers);
     free(p->notes);
     free(p->clocks);
     free(p->captured);

@@ -27,6 +27,12 @@ struct rs_mask {
     uint64_t tick, mask;
 };
 
+/* An unusual interval between group calls that opened a window of detail. */
+struct rs_trigger {
+    uint64_t tick;
+    struct rs_fact_trigger fact;
+};
+
 struct rs_note {
     uint64_t tick;
     char *text;
@@ -48,6 +54,8 @@ struct rs_process {
     size_t nfinalizes;
     struct rs_mask *masks;
     size_t nmasks;
+    struct rs_trigger *triggers;
+    size_t ntriggers;
     struct rs_note *notes;
     size_t nnotes;
     struct rs_fact_clock *clocks;

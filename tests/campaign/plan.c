@@ -92,12 +92,14 @@ static void choose_settings(struct plan *p, uint64_t *r)
 {
     static const uint32_t memories[] = {0, 4, 4, 8, 16}, shm[] = {16, 64, 64, 300, 1024};
     static const char *const events[] = {"", "", "ops", "net", "all", "off", "0x12"};
+    static const char *const details[] = {"", "", "", "20ms:100ms", "1ms:10ms"};
     static const char *const buffers[] = {"", "", "", "shm", "disk", "memory"};
     p->memory_mib = memories[random_below(r, 5)];
     p->shm_mib = shm[random_below(r, 5)];
     if (chance(r, 35)) p->limit_kib = 1024 + random_below(r, 3000);
     p->keep_last = chance(r, 30);
     if (p->keep_last && !p->limit_kib) p->limit_kib = 1500;
+    snprintf(p->detail, sizeof p->detail, "%s", details[random_below(r, 5)]);
     snprintf(p->events, sizeof p->events, "%s", events[random_below(r, 7)]);
     snprintf(p->buffers, sizeof p->buffers, "%s", buffers[random_below(r, 6)]);
     p->milliseconds = 100 + random_below(r, chance(r, 20) ? 2500 : 700);
@@ -149,6 +151,7 @@ void plan_print(const struct plan *p, FILE *to)
     if (p->memory_mib) fprintf(to, ", memory %uM", p->memory_mib);
     if (p->limit_kib) fprintf(to, ", limit %uk keep %s", p->limit_kib, p->keep_last ? "last" : "first");
     if (p->events[0]) fprintf(to, ", events %s", p->events);
+    if (p->detail[0]) fprintf(to, ", detail %s", p->detail);
     if (p->buffers[0]) fprintf(to, ", buffers %s", p->buffers);
     fprintf(to, "; threads (copy.nccl v pace burst life)");
     for (int i = 0; i < p->nthreads; i++) {

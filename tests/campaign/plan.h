@@ -32,7 +32,7 @@ struct plan {
     uint64_t seed;
     uint32_t memory_mib, limit_kib; /* 0: not set */
     bool keep_last;
-    char events[8], buffers[8]; /* "": not set */
+    char events[8], buffers[8], detail[12]; /* "": not set */
     uint32_t shm_mib; /* /dev/shm of this run */
     uint32_t milliseconds; /* until the end */
     uint32_t flags; /* of all faults: enum flag */

@@ -144,6 +144,7 @@ static void set_environment(const struct run *r)
     }
     if (p->keep_last) setenv("RINGSCOPE_KEEP", "last", 1);
     if (p->events[0]) setenv("RINGSCOPE_EVENTS", p->events, 1);
+    if (p->detail[0]) setenv("RINGSCOPE_DETAIL", p->detail, 1);
     if (p->buffers[0]) setenv("RINGSCOPE_BUFFERS", p->buffers, 1);
     if (p->flags & SHIMMED) {
         char path[600];

@@ -27,6 +27,13 @@ docs/clusters.md) cp -r "$BUILD/portable/root" ringscope-0.1.0-linux-x86_64 ;;
     ln -s tests/data/h200-overlay/rec .
     ln -s tests/data/h200-overlay/kineto/rank0.json.gz .
     ;;
+*/ringscope-diff.*) # six launches of a job, the last three with a slower GPU
+    for run in 1 2 3; do
+        "$RINGSCOPE" gen -n 4 --steps 30 --seed "$run" -o "old$run" >/dev/null
+        "$RINGSCOPE" gen -n 4 --steps 30 --seed "1$run" --slow 2:2000 -o "new$run" >/dev/null
+    done
+    ln -s old1 before && ln -s new1 after && ln -s old1 a && ln -s new1 b
+    ;;
 docs/man/* | docs/timeline.md)
     job -o rec
     ln -s rec ringscope-run

@@ -11,25 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyse/stragglers.h"
 #include "base/mix.h"
 #include "conclude/report.h"
-#include "gen/gen.h"
-#include "import/import.h"
-#include "join/join.h"
+#include "rates.h"
 
 static const char *const noises[] = {"default", "gauss", "folded", "tails",  "slices",  "bursts",
                                      "host",    "bias",  "ranks",  "jitter", "overlap", "pauses"};
 enum { NOISES = sizeof noises / sizeof *noises, STEPS = 30 };
-
-static void die(const struct rs_err *err)
-{
-    fprintf(stderr, "conclusions: %s\n", err->msg);
-    exit(1);
-}
 
 /* ---- runs ---- */
 
@@ -77,36 +67,18 @@ struct seen {
     char *said;
 };
 
-static void read_run(struct rs_model *m, char *dir)
-{
-    struct rs_inputs in;
-    struct rs_err err;
-    *m = (struct rs_model){0};
-    if (rs_inputs_open(&in, &dir, 1, NULL, &err) != RS_OK) die(&err);
-    if (rs_inputs_choose(&in, RS_RUN_NEWEST, &err) != RS_OK) die(&err);
-    if (rs_import(m, &in, NULL, &err) != RS_OK) die(&err);
-    rs_model_link(m);
-    if (rs_join(m, true, &err) != RS_OK) die(&err);
-    rs_inputs_close(&in);
-}
-
 /* `late`: the rank that is late, and how; -1: none. */
 static struct seen report_of(struct rs_gen_config *c, int late, enum rs_finding_kind kind)
 {
-    struct rs_gen_result result;
     struct rs_err err;
     struct rs_model m;
     struct rs_report r;
     struct seen seen = {0};
     struct rs_filter all = {0};
-    char command[4200];
-    c->no_truth = true;
-    if (mkdir(c->dir, 0700)) die(&(struct rs_err){.msg = "cannot make the folder of a run"});
-    if (rs_gen_run(c, &result, &err) != RS_OK) die(&err);
-    read_run(&m, (char *)(uintptr_t)c->dir);
+    rs_make_and_read(&m, c);
     if (rs_report_init(&r, &m, &(struct rs_report_options){.filter = &all, .network = true, .warmup = RS_NONE}, &err) !=
         RS_OK)
-        die(&err);
+        rs_rates_die(&err);
     for (uint32_t i = 0; i < r.findings.n; i++) {
         const struct rs_finding *f = &r.findings.rows[i];
         if (!f->named) continue;
@@ -117,8 +89,6 @@ static struct seen report_of(struct rs_gen_config *c, int late, enum rs_finding_
     seen.said = r.nconclusion ? strdup(r.conclusion[0]) : strdup("");
     rs_report_free(&r);
     rs_model_free(&m);
-    snprintf(command, sizeof command, "rm -rf '%s'", c->dir);
-    if (system(command)) exit(1);
     return seen;
 }
 
@@ -128,25 +98,6 @@ static struct seen report(struct rs_gen_config *c, int late)
 }
 
 /* ---- counting ---- */
-
-struct count {
-    uint64_t runs, hits;
-};
-
-static void print_count(const char *what, const struct count *c)
-{
-    double low, high;
-    if (!c->runs) return;
-    rs_wilson(c->hits, c->runs, &low, &high);
-    printf("%-24s %5" PRIu64 " of %5" PRIu64 " (%.1f %%; at most %.1f %%)\n", what, c->hits, c->runs,
-           100 * (double)c->hits / (double)c->runs, 100 * high);
-}
-
-static void add(struct count *c, bool hit)
-{
-    c->runs++;
-    c->hits += hit;
-}
 
 static void print_wrong(const struct rs_gen_config *c, const char *noise, const struct seen *s)
 {
@@ -165,7 +116,7 @@ static void begin(struct rs_gen_config *c, const char *dir, uint64_t seed)
 
 static void clean(const char *dir, uint64_t from, uint64_t n, const char *only)
 {
-    struct count all = {0}, by_workload[RS_GEN_WORKLOADS] = {{0}}, by_noise[NOISES] = {{0}};
+    struct rs_rate all = {0}, by_workload[RS_GEN_WORKLOADS] = {{0}}, by_noise[NOISES] = {{0}};
     for (uint64_t i = from; i < from + n; i++) {
         struct rs_gen_config c;
         unsigned noise;
@@ -174,14 +125,14 @@ static void clean(const char *dir, uint64_t from, uint64_t n, const char *only)
         if (only && strcmp(only, rs_gen_workload_names[c.workload]) && strcmp(only, noises[noise])) continue;
         struct seen s = report(&c, -1);
         if (s.others) print_wrong(&c, noises[noise], &s);
-        add(&all, s.others);
-        add(&by_workload[c.workload], s.others);
-        add(&by_noise[noise], s.others);
+        rs_rate_add(&all, s.others);
+        rs_rate_add(&by_workload[c.workload], s.others);
+        rs_rate_add(&by_noise[noise], s.others);
         free(s.said);
     }
-    for (int i = 0; i < RS_GEN_WORKLOADS; i++) print_count(rs_gen_workload_names[i], &by_workload[i]);
-    for (int i = 0; i < NOISES; i++) print_count(noises[i], &by_noise[i]);
-    print_count("clean: named", &all);
+    for (int i = 0; i < RS_GEN_WORKLOADS; i++) rs_rate_print(rs_gen_workload_names[i], &by_workload[i]);
+    for (int i = 0; i < NOISES; i++) rs_rate_print(noises[i], &by_noise[i]);
+    rs_rate_print("clean: named", &all);
 }
 
 static void late(const char *dir, uint64_t from, uint64_t n, const char *only)
@@ -190,7 +141,7 @@ static void late(const char *dir, uint64_t from, uint64_t n, const char *only)
     static const double amounts[] = {100, 300};
     for (int w = 0; w < 2; w++)
         for (int a = 0; a < 2; a++) {
-            struct count missed = {0}, others = {0};
+            struct rs_rate missed = {0}, others = {0};
             char name[64];
             if (only && strcmp(only, rs_gen_workload_names[workloads[w]])) continue;
             for (uint64_t i = from; i < from + n; i++) {
@@ -201,14 +152,14 @@ static void late(const char *dir, uint64_t from, uint64_t n, const char *only)
                 c.slow[0] = (struct rs_gen_amount){(int)(rs_mix(7, i) % 8), amounts[a]};
                 struct seen s = report(&c, c.slow[0].who);
                 if (!s.right || s.others) print_wrong(&c, "default", &s);
-                add(&missed, !s.right);
-                add(&others, s.others);
+                rs_rate_add(&missed, !s.right);
+                rs_rate_add(&others, s.others);
                 free(s.said);
             }
             snprintf(name, sizeof name, "%s %.0f us: missed", rs_gen_workload_names[workloads[w]], amounts[a]);
-            print_count(name, &missed);
+            rs_rate_print(name, &missed);
             snprintf(name, sizeof name, "%s %.0f us: others", rs_gen_workload_names[workloads[w]], amounts[a]);
-            print_count(name, &others);
+            rs_rate_print(name, &others);
         }
 }
 
@@ -216,7 +167,7 @@ static void late(const char *dir, uint64_t from, uint64_t n, const char *only)
 static void sometimes(const char *dir, uint64_t from, uint64_t n)
 {
     static const enum rs_gen_workload workloads[] = {RS_GEN_DDP, RS_GEN_TPDP};
-    struct count missed = {0}, others = {0};
+    struct rs_rate missed = {0}, others = {0};
     for (uint64_t i = from; i < from + n; i++) {
         struct rs_gen_config c;
         begin(&c, dir, i);
@@ -225,17 +176,17 @@ static void sometimes(const char *dir, uint64_t from, uint64_t n)
         c.sporadic[0] = (struct rs_gen_sporadic){(int)(rs_mix(7, i) % 8), 0.3, 2000};
         struct seen s = report_of(&c, c.sporadic[0].rank, RS_SPORADIC);
         if (!s.right || s.others) print_wrong(&c, "default", &s);
-        add(&missed, !s.right);
-        add(&others, s.others);
+        rs_rate_add(&missed, !s.right);
+        rs_rate_add(&others, s.others);
         free(s.said);
     }
-    print_count("sometimes 2 ms: missed", &missed);
-    print_count("sometimes 2 ms: others", &others);
+    rs_rate_print("sometimes 2 ms: missed", &missed);
+    rs_rate_print("sometimes 2 ms: others", &others);
 }
 
 static void idle(const char *dir, uint64_t from, uint64_t n)
 {
-    struct count named = {0};
+    struct rs_rate named = {0};
     for (uint64_t i = from; i < from + n; i++) {
         struct rs_gen_config c;
         begin(&c, dir, i);
@@ -244,10 +195,10 @@ static void idle(const char *dir, uint64_t from, uint64_t n)
         c.slow[0] = (struct rs_gen_amount){5, 300};
         struct seen s = report(&c, -1);
         if (s.others) print_wrong(&c, "default", &s);
-        add(&named, s.others);
+        rs_rate_add(&named, s.others);
         free(s.said);
     }
-    print_count("pipeline 300 us: named", &named);
+    rs_rate_print("pipeline 300 us: named", &named);
 }
 
 int main(int argc, char **argv)

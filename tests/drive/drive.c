@@ -4,7 +4,7 @@
  *
  * Modes: load (threads play the row of truth.h), churn (short-lived threads), storm, reload, fork (lives.h), fields,
  * hazards (fields.h), captured (captured parents, then a load), watch (prints the mask as it changes, until it is
- * --until, --seconds at most), descriptors, belongings, timed (hostile.h).
+ * --until, --seconds at most), pause (regular calls and ever longer pauses, until KernelCh is requested), descriptors, belongings, timed (hostile.h).
  * Ends: finalize, exit (without finalize), _exit, exec, thread (main ends, not the process), over (finalize, then thread),
  * running (exit while threads play), abort; --kill-after USEC ends it by SIGKILL, counted from the start of the program,
  * --kill-playing USEC from the return of init. --refuse: system calls that fail. --second: another copy of the plugin, which
@@ -159,6 +159,20 @@ static void watch(struct load *l, double seconds)
     }
 }
 
+/* What triggers of windows of detail wait for. The first calls tell the recorder what is usual. */
+static void pause_and_call(struct load *l, double seconds)
+{
+    enum { CALLS = 300, CALL_US = 1000 };
+    useconds_t pause_us = 300000;
+    for (double end = now_seconds() + seconds; now_seconds() < end; pause_us *= 2) {
+        for (int i = 0; i < CALLS; i++, usleep(CALL_US)) {
+            if (__atomic_load_n(&nccl_mask, __ATOMIC_RELAXED) & RS_KERNEL_CH) return;
+            call_once(l);
+        }
+        usleep(pause_us);
+    }
+}
+
 /* Another NCCL in the process has loaded another copy. */
 static void play_second(void)
 {
@@ -184,6 +198,8 @@ static void play_mode(struct load *l)
         captured(l);
     else if (!strcmp(opt.mode, "watch"))
         watch(l, opt.seconds);
+    else if (!strcmp(opt.mode, "pause"))
+        pause_and_call(l, opt.seconds);
     else if (!strcmp(opt.mode, "fork"))
         live_fork(l, make_truth(".child"));
     else if (!strcmp(opt.mode, "close-files"))

@@ -26,7 +26,7 @@ held() {
     # With the start-up, as the commands that list operations.
     "$RINGSCOPE" report --json --warmup 0 "$@" >report.json 2>err.text || { [ -s err.text ] && return; }
     [ -s report.json ] || return
-    "$RINGSCOPE" report --warmup 0 "$@" >report.text 2>/dev/null
+    "$RINGSCOPE" report --warmup 0 "$@" 2>/dev/null | sed "1,/^$/d" >report.text # without the conclusion
     "$RINGSCOPE" ops --json "$@" >ops.json 2>/dev/null
     "$RINGSCOPE" ops "$@" >ops.text 2>/dev/null
     "$RINGSCOPE" comms --json "$@" >comms.json 2>/dev/null

@@ -54,6 +54,17 @@ for in in h200-mix kineto; do
     keys "whatif --json $data/$in" . whatif
     keys "whatif --json $data/$in" '.cases[]' 'whatif case'
 done
+runs="$data/diff-h200/base.json.gz $data/diff-h200"
+keys "diff --json $runs/proto.json.gz" . diff
+keys "diff --json $runs/proto.json.gz" '.a[], .b[]' 'diff run'
+keys "diff --json $runs/proto.json.gz" '.rows[]' 'diff row'
+keys "diff --json $runs/proto.json.gz" '.settings[]' 'diff setting'
+keys "diff --json $runs/late.json.gz" '.findings[]' 'diff finding'
+keys "diff --json $runs/late.json.gz" '.causes[]' 'diff cause'
+keys "overlap --json $data/kineto" '.top_kernels[]' kernel
+keys "overlap --json --stages $data/stages/two-ranks.csv" '.pipeline.stages[]' stage
+keys "overlap --json --stages $data/stages/two-ranks.csv" '.pipeline.bubbles[]' bubble
+keys "overlap --json $data/kineto" '.stretches[]' stretch
 keys "overlap --json $data/kineto" '.host_calls[]' 'host call'
 keys "overlap --json $data/kineto" '.annotations[]' annotation
 for in in h200-mix kineto example/ring4; do

@@ -85,8 +85,8 @@ saying "odd/loop: "
 rs 1 ops odd/package.json
 saying "odd/package.json: no trace that ringscope knows"
 mkdir -p above/below && cp whole/* above/below/
-rs 1 ops above
-saying "above: "
+rs 0 ops above
+saying "above: reading the 1 folder in it"
 rs 0 ops above above/below
 
 # Cut at many places: what was whole is kept, and the place is said.

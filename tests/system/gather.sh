@@ -45,6 +45,27 @@ state=$(unshare -pf --mount-proc "$RINGSCOPE" info --json home/killed 2>/dev/nul
 [ ! -e "$left" ] || say $LINENO "$left is still there"
 [ "$(stat -c %a home/killed/*"$killed".live)" = 600 ] || say $LINENO "$(ls -l home/killed)"
 
+# Next to its recording: as small as what it contains, and nothing of that is lost.
+"$RINGSCOPE" sim --ranks 4 --steps 30 --speed 4 --kill 1@20 --notice-seconds 0.2 -o /dev/shm/job --truth job >/dev/null || say $LINENO sim
+"$RINGSCOPE" sim --ranks 4 --steps 10 --speed 4 --hang 2@6 --hang-seconds 0.5 -o /dev/shm/hung --truth hung >/dev/null || say $LINENO sim
+for job in job hung; do
+    all() { # without the place of the live file
+        emitted /dev/shm/$job
+        "$RINGSCOPE" export --format jsonl /dev/shm/$job 2>/dev/null
+        "$RINGSCOPE" hang /dev/shm/$job 2>/dev/null
+    }
+    want=$(all | sha256sum)
+    [ "$(emitted /dev/shm/$job)" = "[$(sent $job),0,false]" ] || say $LINENO "$job: $(emitted /dev/shm/$job)"
+    [[ $("$RINGSCOPE" info /dev/shm/$job 2>&1 >/dev/null) == *"ringscope gather /dev/shm/$job"* ]] || say $LINENO "info gives no hint"
+    said=$("$RINGSCOPE" gather /dev/shm/$job) || say $LINENO "gather failed"
+    [[ $said == *"smaller, from "* ]] || say $LINENO "$said"
+    [ "$(du -s --apparent-size /dev/shm/$job | cut -f 1)" -lt 4096 ] || say $LINENO "$(ls -l /dev/shm/$job)"
+    [ "$(all | sha256sum)" = "$want" ] || say $LINENO "$job: not the same as before"
+    [[ $("$RINGSCOPE" gather /dev/shm/$job) != *smaller* ]] || say $LINENO "smaller once more"
+    [[ $("$RINGSCOPE" info /dev/shm/$job 2>&1 >/dev/null) != *"ringscope gather"* ]] || say $LINENO "a hint although it is small"
+done
+rm -r /dev/shm/job /dev/shm/hung
+
 # Running in a container: its pids mean nothing here, but its heart beats.
 for steps in 300 3000; do # a longer one, where all this takes so long that it is over meanwhile
     rm -rf home/running

@@ -71,6 +71,15 @@ mkdir half && cp killed/*.rsc half/
 saying "were not found"
 [ "$("$RINGSCOPE" info --json half 2>err | jq '[.inputs[].live_missing] | map(select(.)) | length')" = 1 ] ||
     say "half: live_missing"
+# Of many it is said once.
+RINGSCOPE_BUFFERS=disk "$RINGSCOPE" sim --steps 6 --speed 4 --hang 1@3 --notice-seconds 0.2 -o hung >/dev/null || say "sim failed"
+mkdir lifeless && cp hung/*.rsc lifeless/
+"$RINGSCOPE" hang lifeless >out 2>err
+saying "processes did not close their recordings, and their buffers were not found"
+[ "$(grep -c "were not found" err)" = 1 ] || say "lifeless: $(cat err)"
+# What the recorder of a later job is copying is not an input.
+cp "$(find hung -name '*.rsc' | head -n 1)" half/x.live.new
+[ "$("$RINGSCOPE" info --json half 2>err | jq '.inputs | length')" = "$(find half -name '*.rsc' | wc -l)" ] || say "half: a .live.new is read"
 
 # A control file of an earlier job does not silence this one.
 mkdir later && echo events=off >later/control

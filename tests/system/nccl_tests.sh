@@ -63,6 +63,40 @@ share() { # FILTER FIELD: of the report in $TMP/held
 # The table of a run, as the reference of the same run: all of it is reached, to the digits that are printed.
 "$RINGSCOPE" report --json --reference "$TMP/table" "$run" >"$TMP/held" || bad=1
 is "its own table" "$(share '.func != "SendRecv"' '(.reached_share - 1 | fabs) < 0.005' | tr -d '[]' | tr , '\n' | sort -u)" true
+# ---- a roofline: shares of a nominal rate, and a picture of the same numbers ----
+"$RINGSCOPE" report --json --link 50 --reference "$TMP/table" -o "$TMP/roof.svg" "$run" >"$TMP/roof" || bad=1
+is "shares of a link" "$(jq -c '[.by_func[] | [.link_share, .busbw_gbs, .link_share_seen, .busbw_seen_gbs]
+    | (.[0] == null) == (.[1] == null) and (.[0] == null or (.[0] * 50 - .[1] | fabs) < 1e-9)
+    and (.[2] == null or (.[2] * 50 - .[3] | fabs) < 1e-9)] | [length > 5, all]' "$TMP/roof")" '[true,true]'
+is "no link" "$(jq -c '[.by_func[] | .link_share, .link_share_seen] | unique' "$TMP/report")" '[null]'
+# Each row with a size and a bandwidth is a mark with its numbers.
+is "marks" "$(grep -o '<title>[^<]* GB/s after the last start' "$TMP/roof.svg" | wc -l)" \
+    "$(jq '[.by_func[] | select(.bytes != null and (.busbw_gbs != null or .busbw_seen_gbs != null))] | length' "$TMP/roof")"
+is "a line of the reference" "$(grep -c 'line: reference' "$TMP/roof.svg")$(grep -c 'dotted: nominal' "$TMP/roof.svg")" 11
+# The highest and the lowest filled mark are a decade of the axis apart per factor of ten.
+! command -v python3 >/dev/null || python3 - "$TMP/roof.svg" "$TMP/roof" <<'END' || bad=1
+import json, math, re, sys, xml.etree.ElementTree as tree
+svg = tree.parse(sys.argv[1]).getroot()
+rows = [r for r in json.load(open(sys.argv[2]))["by_func"] if r["busbw_gbs"]]
+labels = {}
+for t in svg.iter("{http://www.w3.org/2000/svg}text"):
+    if t.get("text-anchor") == "end": labels[float(t.text)] = float(t.get("y")) - 4
+low, high = min(labels), max(labels)
+scale = (labels[low] - labels[high]) / math.log10(high / low)
+marks = []
+for g in svg.iter("{http://www.w3.org/2000/svg}g"):
+    title = g.find("{http://www.w3.org/2000/svg}title")
+    boxes = [p for p in g if p.tag.endswith(("rect", "path"))]
+    if title is not None and "after the last start" in title.text and " ? GB/s after" not in title.text:
+        m = re.match(r"M?([\d.]+)[ ,]([\d.]+)", boxes[-1].get("d") or f'{boxes[-1].get("x")} {boxes[-1].get("y")}')
+        marks.append(float(m.group(2)) + 3.5)
+want = sorted(labels[low] - scale * math.log10(r["busbw_gbs"] / low) for r in rows)
+apart = max(abs(a - b) for a, b in zip(sorted(marks), want))
+if len(marks) != len(want) or apart > 0.2: sys.exit(f"marks of the picture: {len(marks)} of {len(want)}, {apart} px apart")
+END
+"$RINGSCOPE" report -o "$TMP/roof.svg" "$run" >/dev/null 2>"$TMP/err"
+is "not overwritten" "$? $(grep -c 'exists already' "$TMP/err")" "1 1"
+
 is "sends" "$(share '.func == "SendRecv"' .reference_lacks | jq -c unique)" '["likeness"]'
 is "no reference" "$(jq -c '[.reference, ([.by_func[] | .possible_busbw_gbs, .reached_share, .reference_lacks] | unique[])]' "$TMP/report")" '[null,null]'
 # By hand: 2 MiB lies half way between 1 (71.4) and 4 MiB (142.8), 8 MiB half way between that and 16 MiB (214.2). No table

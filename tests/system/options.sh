@@ -11,7 +11,7 @@ say() {
     echo "$*"
     bad=1
 }
-unset NCCL_PROFILER_PLUGIN RINGSCOPE_DIR RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP RINGSCOPE_BUFFERS
+unset NCCL_PROFILER_PLUGIN RINGSCOPE_DIR RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP RINGSCOPE_BUFFERS RINGSCOPE_DETAIL RINGSCOPE_TRIGGERS
 export LC_ALL=C.UTF-8
 on() { "$RINGSCOPE" --version | grep -q "$1 *on"; }
 
@@ -126,6 +126,9 @@ row explain json "tie" "tie --json"
 row report by "--json $mix" "--json --by comm $mix"
 row report every "--json $mix" "--json --every STEP $mix"
 row report table "$mix" "--table nccl-tests $mix"
+row report link "$mix" "--link 100 $mix"
+row report output "$mix" "--output new.svg $mix"
+row report force "--output taken.svg $mix" "--output taken.svg --force $mix"
 row report reference "$mix" "--reference $data/nccl_tests/all_reduce.txt $mix"
 row report warmup "--json $hung" "--json --warmup 2 $hung"
 row critical warmup "--json $hung" "--json --warmup 2 $hung"
@@ -134,12 +137,31 @@ row whatif output "--take-out waits $mix" "--take-out waits --output x.json $mix
 row whatif force "--take-out waits -o taken.svg $mix" "--take-out waits -o taken.svg --force $mix"
 row whatif take-out "--json $mix" "--json --take-out waits $mix"
 
+row diff json "$mix $mix" "--json $mix $mix"
+row diff against "$mix $mix $mix" "$mix --against $mix $mix"
+row diff warmup "--json $hung $hung" "--json --warmup 2 $hung $hung"
+row diff stage "--json $traces $traces" "--json --stage a=*ncclDevKernel* --stage b=*gemm* $traces $traces"
+row diff fail-over "$mix $mix" "$mix $mix --fail-over 5%"
+row diff save-baseline "$mix $mix" "--save-baseline base.json $mix $mix"
+row diff force "--save-baseline taken.svg $mix" "--save-baseline taken.svg --force $mix"
+row diff baseline "$mix" "--baseline $data/diff-h200/base.json.gz $mix"
+row diff output "$mix $mix" "$mix $mix --output x.html"
+row diff rank "--json $mix $mix" "--json $mix $mix --rank 0"
+row diff comm "--json $mix $mix" "--json $mix $mix --comm $comm"
+row diff func "--json $mix $mix" "--json $mix $mix --func AllReduce"
+row diff from "--json $mix $mix" "--json $mix $mix --from 10s"
+row diff to "--json $mix $mix" "--json $mix $mix --to 1us"
+row diff run "--json ${two// /,} $mix" "--json ${two// /,} $mix --run 0"
+row diff same-host "--json $traces $traces" "--json $traces $traces --same-host"
+row diff align "--json $mix $mix" "--json $mix $mix --no-align"
+
 row overlap stage "--json $traces" "--json --stage a=*ncclDevKernel* --stage b=*gemm* $traces"
 printf 'rank,chunk,stage,start_ns,end_ns\n0,0,a,0,10\n0,0,b,10,20\n0,1,a,10,20\n0,1,b,20,30\n' >stages.csv
 row overlap stages "" "--stages $PWD/stages.csv"
 row overlap warmup "--json --stages $PWD/stages.csv" "--json --stages $PWD/stages.csv --warmup 0"
 row overlap fail-under "--stages $PWD/stages.csv" "--stages $PWD/stages.csv --fail-under 1"
 row overlap exact "$traces" "$traces --exact"
+row overlap top "$traces" "$traces --top 1"
 
 row ops at "$mix" "$mix --at 50ms"
 row ops op "$mix" "$mix --op $op"
@@ -189,6 +211,7 @@ row doctor output "" "--output x"
 row doctor plugin "" "--plugin $data/README.md"
 row run output "--print-env" "--print-env --output x"
 row run events "--print-env" "--print-env --events ops"
+row run detail "--print-env" "--print-env --detail 200ms:10s"
 row run memory "--print-env" "--print-env --memory 16M"
 row run limit "--print-env" "--print-env --limit 1G"
 row run keep "--print-env" "--print-env --keep last"
@@ -200,7 +223,7 @@ g="-o rec --ranks 4"
 row gen output "-o rec" "--output other"
 row gen force "-o there" "-o there --force"
 for option in "workload tpdp" "ranks 3" "hosts 1" "devices-per-process 2" "steps 3" "callbacks 300k" "buckets 2" "bytes 1Mi" \
-    "compute 100" "channels 3" "net-steps 2" "as example" "events ops" "api 6" "seed 7" "clock-offset 3" "drift 3" "wander 3" \
+    "compute 100" "channels 3" "net-steps 2" "as example" "events ops" "detail 1ms:20h" "api 6" "seed 7" "clock-offset 3" "drift 3" "wander 3" \
     "spread 0.2" "host-part 1.5" "noise gauss:90" "rank-noise 0.1" "run-noise 0.1" "jitter 40" "bias 40" "tails 0.5" "slow 1:900" "slow-factor 1:1.5" "slow-host 1:900" "slow-cpu 1:900" "slow-link 0-1:9" "mismatch 1@3" "late-credit 2:900" "overlap" "sporadic 1:0.5:900" "warm-up 2:900" "pause 1@3:900" "profiler all@3:900" "checkpoint all@5:900" \
     "drop 0.1" "late 1@3" "ring 1:20000" "no-recording 1" "hang stalled-net:3@10" "truth-times" "no-truth"; do
     row gen "${option% *}" "$g" "$g --$option"
@@ -227,6 +250,7 @@ row sim output "--ranks 2 --steps 1 --speed 100" "--ranks 2 --steps 1 --speed 10
 row sim bytes "$s" "$s --bytes 1Mi"
 row sim seed "$s" "$s --seed 2"
 row sim events "$s" "$s --events ops"
+row sim detail "$s" "$s --detail 1ms:20h"
 row sim plugin "$s" "$s --plugin /nothing.so"
 row sim slow "$s" "-o rec --ranks 2 --steps 1 --slow 1:400000"
 row sim slow-cpu "$s" "-o rec --ranks 2 --steps 1 --slow-cpu 1:400000"

@@ -21,7 +21,7 @@ all_agree() {
     is "$what: info, first line" "$(say info "$@" | head -n 1 | grep -o '[0-9]* rank' | head -n 1)" "$n rank"
     say report --json "$@" >"$TMP/report"
     is "$what: report" "$(jq .ranks "$TMP/report")" "$n"
-    is "$what: report, first line" "$(say report "$@" | head -n 1 | grep -o '^[0-9]* rank')" "$n rank"
+    is "$what: report, below the conclusion" "$(say report "$@" | sed -n "/^$/ { n; p; q; }" | grep -o '^[0-9]* rank')" "$n rank"
     is "$what: report --table" "$(say report --table nccl-tests "$@" | sed -n 's/^#  Rank *\([0-9?]*\) Group.*/\1/p' | sorted)" "$ranks"
     # Lateness has a row for each rank that could be compared; none that is not a rank.
     is "$what: lateness" "$(jq -r --arg all "$ranks" '[.lateness[] | select(.scope == "rank") | .rank // "?" | tostring] - ($all | split(" ")) | length' \
@@ -73,7 +73,7 @@ is "a copy: report" "$(say report --json "$data/h200-mix" "$TMP/copy" | jq .rank
 # Not all recorded: who is there keeps the number, and all say how many are not.
 for i in 722 724; do ln -s "$(realpath "$data/h200-mix/vm.$i.rsc")" "$TMP"; done
 all_agree "two of four" "1 3" "$TMP"/vm.*.rsc
-is "two of four: report" "$(say report "$TMP"/vm.*.rsc | head -n 1 | grep -o '^.*recording)')" "2 ranks on 1 host (2 more without a recording)"
+is "two of four: report" "$(say report "$TMP"/vm.*.rsc | sed -n "/^$/ { n; p; q; }" | grep -o '^.*recording)')" "2 ranks on 1 host (2 more without a recording)"
 is "two of four: comms" "$(say comms "$TMP"/vm.*.rsc | head -n 1)" "4 communicators, a job of 4 ranks, 2 of them recorded"
 is "two of four: world" "$(say info --json "$TMP"/vm.*.rsc | jq .world_size)" 4
 

@@ -15,11 +15,11 @@ command -v script >/dev/null || { echo "script(1) is missing"; exit 77; }
 "$RINGSCOPE" gen -n 8 --hosts 2 --hang not-joined:3@4 -o hung >/dev/null || exit 1
 
 on_terminal() { # COLUMNS COMMAND...: what it shows
-    printf '%q ' "$RINGSCOPE" "${@:2}" >command
-    script -qec "stty cols $1 rows 50; $(cat command) 2>/dev/null" /dev/null </dev/null | tr -d '\r'
+    printf '%q ' "$RINGSCOPE" "${@:2}" >line.txt
+    script -qec "stty cols $1 rows 50; $(cat line.txt) 2>/dev/null" /dev/null </dev/null | tr -d '\r'
 }
 plain() { sed 's/\x1b\[[0-9;]*m//g'; }
-words() { tr -s ' \n' '\n\n' | sed 's/,$//' | grep . | LC_ALL=C sort -u; }
+words() { tr -s ' ' '\n' | sed 's/,$//' | grep . | LC_ALL=C sort -u; }
 
 # ---- lines ----
 
@@ -65,6 +65,17 @@ is "hang: verdict, then the conclusion" "$("$RINGSCOPE" hang hung 2>/dev/null | 
 saving=$("$RINGSCOPE" whatif --json --take-out 'rank 5' slow 2>/dev/null | jq '.cases[0].saving_low_ns > 0')
 is "whatif: saves" "$saving" true
 is "whatif: the conclusion" "$("$RINGSCOPE" whatif --take-out 'rank 5' slow 2>/dev/null | head -n 1 | grep -c '^Without the lateness of rank 5 the run takes .* less (')" 1
+
+# ---- moments: as the tables count them, and as clocks on walls do ----
+
+"$RINGSCOPE" gen -n 8 --hosts 2 --steps 20 --pause 3@12:40000 -o paused >/dev/null || exit 1
+began=$("$RINGSCOPE" report --json paused 2>/dev/null | jq '.outlier_steps | map(select(.left_out | not)) | max_by(.duration_ns) | .from_ns')
+is "a one-off in UTC" "$("$RINGSCOPE" report paused 2>/dev/null | sed -n 's/.*the longest was step [0-9]* at [0-9.]*s, \(.*\) UTC: .*/\1/p')" \
+    "$(date -u -d "@$((began / 1000000000))" '+%F %T').$(printf %06d $((began % 1000000000 / 1000)))"
+since=$("$RINGSCOPE" hang --json hung 2>/dev/null | jq .since_ns)
+is "a hang in UTC" "$("$RINGSCOPE" hang hung 2>/dev/null | sed -n 's/^ranks in .*, no progress since [0-9.]*s, \(.*\) UTC$/\1/p')" \
+    "$(date -u -d "@$((since / 1000000000))" '+%F %T').$(printf %06d $((since % 1000000000 / 1000)))"
+is "the recorder's share of a short run" "$("$RINGSCOPE" info slow 2>/dev/null | grep -cE ' (ns|us|ms) of [0-9.]+ (ms|s) ')" 16
 
 # ---- colours ----
 

@@ -135,11 +135,11 @@ static void test_notes(void **state)
     assert_int_equal(count[RS_NVPROF_WARNING], 3);
     assert_int_equal(count[RS_NVPROF_NOTHING], 2);
     assert_int_equal(count[RS_NVPROF_TOOL], 0);
-    /* "Namespace(...", "train epoch=0" twice, "benchmark warmup done", "metrics for ...", and a table of 11 lines */
-    assert_int_equal(count[RS_NVPROF_OUTPUT], 16);
+    /* "Namespace(...", "train epoch=0" twice, "benchmark warmup done", "metrics for ..."; the table below that is read */
+    assert_int_equal(count[RS_NVPROF_OUTPUT], 5);
     assert_non_null(
         strstr(warning, "159 API trace records have same start and end timestamps. This can happen because"));
-    assert_memory_equal(output, "+-----", 6); /* the last one: no row of any table ended up here */
+    assert_string_equal(output, "metrics for trainer_metrics"); /* the last one: no row of any table ended up here */
     rs_nvprof_free(&p);
 }
 

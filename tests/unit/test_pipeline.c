@@ -28,8 +28,7 @@ static void make_times(int chunks, int64_t period, const int64_t *stage, uint32_
 static struct rs_pipeline find(uint32_t nstages, uint32_t warmup)
 {
     struct rs_pipeline p;
-    rs_pipeline_find(&p, times, ntimes, nstages, warmup);
-    fine(RS_OK);
+    rs_pipeline_find(&p, times, ntimes, &(struct rs_pipeline_options){.nstages = nstages, .warmup = warmup});
     return p;
 }
 
@@ -122,16 +121,16 @@ static void test_names(void **state)
     }
     struct rs_stage_pattern patterns[] = {{"in", "lo*"}, {"run", "gemm_*"}, {"none", "x*"}};
     profile(&p, &(struct rs_profile_options){.patterns = patterns, .npatterns = 2, .warmup = 1});
-    const struct rs_pipeline *x = &p.rows[0].pipeline;
-    assert_int_equal(p.rows[0].source, RS_PIPELINE_NAMES);
+    const struct rs_pipeline *x = &p.rows[0].pipeline->pipeline;
+    assert_int_equal(p.rows[0].pipeline->source, RS_PIPELINE_NAMES);
     assert_int_equal(x->stages[0].p50, 60 * US);
     assert_int_equal(x->stages[1].p50, 80 * US);
     assert_true(fabs(x->score - 40.0 / 60) < 1e-9);
     assert_true(fabs(p.score - x->score) < 1e-9);
-    assert_string_equal(p.stage_names[1], "run");
+    assert_string_equal(p.pipelines.names[1], "run");
     rs_profile_free(&p);
     profile(&p, &(struct rs_profile_options){.patterns = patterns, .npatterns = 3, .warmup = 1});
-    assert_int_equal(p.rows[0].source, RS_PIPELINE_NONE);
+    assert_null(p.rows[0].pipeline);
     assert_non_null(strstr(p.rows[0].no_stages, "none (x*)"));
     assert_true(isnan(p.score));
     rs_profile_free(&p);
@@ -159,8 +158,8 @@ static void test_pairs(void **state)
         act(other, RS_ACT_COMPUTE, "gemm", at + 10 * US, at + 90 * US);
     }
     profile(&p, &(struct rs_profile_options){.warmup = 1});
-    const struct rs_pipeline *x = &p.rows[1].pipeline;
-    assert_int_equal(p.rows[1].source, RS_PIPELINE_PAIRS);
+    const struct rs_pipeline *x = &p.rows[1].pipeline->pipeline;
+    assert_int_equal(p.rows[1].pipeline->source, RS_PIPELINE_PAIRS);
     assert_int_equal(x->period.p50, 100 * US);
     assert_int_equal(x->stages[0].p50, 80 * US);
     assert_int_equal(x->stages[1].p50, 40 * US);
@@ -187,9 +186,9 @@ static void test_file(void **state)
             &(struct rs_profile_options){.times = times, .ntimes = ntimes, .names = names, .nnames = 2, .warmup = 1});
     assert_int_equal(p.nrows, 2);
     assert_int_equal(p.rows[0].rank, 2);
-    assert_true(p.rows[0].pipeline.score < 1e-9);
-    assert_true(p.rows[1].pipeline.score > 1 - 1e-9);
-    assert_int_equal(p.worst, 0);
+    assert_true(p.rows[0].pipeline->pipeline.score < 1e-9);
+    assert_true(p.rows[1].pipeline->pipeline.score > 1 - 1e-9);
+    assert_ptr_equal(p.worst, p.rows[0].pipeline);
     assert_int_equal(p.rows[0].overlap.cut.comm, RS_TIME_NONE);
     rs_profile_free(&p);
     rs_model_free(&model);

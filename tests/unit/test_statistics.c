@@ -96,6 +96,9 @@ static void test_waits(void **state)
                            "(100 calls of 9 ms on average, against 3 ms in process 101)"));
     rs_strbuf_clear(&text);
     assert_true(rs_statistics_say(&stats, &next, &text));
+    assert_non_null(strstr(rs_strbuf_borrow(&text), "NCCL kernels take 100.0 % of the GPU time of process 100"));
+    rs_strbuf_clear(&text);
+    assert_true(rs_statistics_say(&stats, &next, &text));
     assert_non_null(strstr(rs_strbuf_borrow(&text), "no time axis"));
     assert_false(rs_statistics_say(&stats, &next, &text));
     rs_strbuf_free(&text);

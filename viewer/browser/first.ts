@@ -230,6 +230,7 @@ function pendingPixels(rank: number): { span: number; paleness: string[] } {
     const paleness: string[] = [];
     geometry.eachRow((row) => {
         const label = strings.get(groups.label[row.group]!);
+        if (geometry.rowY(row) + row.height > geometry.height) return;
         if (groups.level[row.group] !== 2 || label.startsWith(`rank ${rank} `) || label === `rank ${rank}`) return;
         const x = geometry.x(from + (span - from) * 0.6);
         const y = geometry.rowY(row) + row.height - 5;

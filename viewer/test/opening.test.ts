@@ -5,6 +5,7 @@ import type { Hang, RowMark } from "../src/data/meta";
 import type { Bundle } from "../src/data/bundle";
 import { NONE } from "../src/data/layout";
 import { layoutRows } from "../src/scene/layout";
+import { shortDuration } from "../src/timeline/ruler";
 import {
     awaited,
     culprits,
@@ -157,6 +158,18 @@ describe("a hang", () => {
 });
 
 describe("figures", () => {
+    it("have two digits that count, rounded, and all of a hundred", () => {
+        const pairs: [number, string][] = [
+            [9_070_000, "9.1 ms"],
+            [8_970_000, "9.0 ms"],
+            [11_060_000, "11 ms"],
+            [112_400_000, "112 ms"],
+            [424_000, "424 us"],
+            [1_130_000, "1.1 ms"],
+        ];
+        for (const [ns, words] of pairs) expect(shortDuration(ns)).toBe(words);
+    });
+
     it("are there where a rank was late, or waited", () => {
         expect(hasFigures(bundleOf({ ranks: 2, late: [0, 3] }))).toBe(true);
         expect(hasFigures(bundleOf({ ranks: 2 }))).toBe(false);

@@ -236,11 +236,21 @@ static bool is_wanted_operator(const char *name, size_t n)
     return NAME_IS("record_param_comms") || NAME_IS("c10d::_allgather_base_") || NAME_IS("c10d::_reduce_scatter_base_");
 }
 
+/* Operators that are ranges of torch.compile (analyse/compiled.h). */
+static bool is_compile_range(const char *name, size_t n)
+{
+    static const char *const begins[] = {"Torch-Compiled Region", "_compile.compile_inner"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (n >= strlen(begins[i]) && !memcmp(name, begins[i], strlen(begins[i]))) return true;
+    return false;
+}
+
 /* The name, unless it says that the event is not needed. */
 static enum rs_status take_name(struct event *e, struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
 {
     if (!plain(s)) return RS_OK;
     e->has_name = true;
+    if (e->what == OPERATOR && is_compile_range(s->text, s->n)) e->what = ANNOTATION;
     if (e->what == OPERATOR && !is_wanted_operator(s->text, s->n)) {
         e->what = UNWANTED;
         return RS_OK;

@@ -392,6 +392,23 @@ static enum rs_status add_range(struct rs_model *m, const struct rs_nvprof_range
     return RS_OK;
 }
 
+/* ---- metrics ---- */
+
+static enum rs_status add_metric(struct rs_model *m, const struct rs_nvprof_metric *x, uint32_t first_proc,
+                                 struct rs_err *err)
+{
+    struct rs_metric row = {.proc = x->process == RS_NVPROF_NONE ? RS_NONE : first_proc + x->process,
+                            .calls = x->calls,
+                            .min = x->min,
+                            .max = x->max,
+                            .mean = x->mean};
+    RS_TRY(name_of(m, x->of, &row.of, err));
+    RS_TRY(name_of(m, x->name, &row.name, err));
+    RS_TRY(name_of(m, x->unit, &row.unit, err));
+    rs_model_metric(m, &row);
+    return RS_OK;
+}
+
 /* ---- notes ---- */
 
 static enum rs_status take_note(struct rs_model *m, const char *path, struct rs_strbuf *s, struct rs_err *err)
@@ -466,8 +483,7 @@ static enum rs_status note_words(struct rs_model *m, const char *path, const str
         RS_TRY(rs_model_note(m, err, "%s: %" PRIu64 " line%s of the programs' own output left out (the first: %.60s)",
                              path, output + log->notes_left_out, output + log->notes_left_out == 1 ? "" : "s", first));
     if (log->lines_not_read)
-        RS_TRY(rs_model_note(m, err,
-                             "%s: %" PRIu64 " lines of parts that ringscope does not read (metrics, unified memory)",
+        RS_TRY(rs_model_note(m, err, "%s: %" PRIu64 " lines of parts that ringscope does not read (unified memory)",
                              path, log->lines_not_read));
     return RS_OK;
 }
@@ -495,6 +511,7 @@ static enum rs_status nvprof_to_model(struct rs_model *m, struct nvprof_places *
     file->proc = log->n_processes == 1 ? proc : RS_NONE;
     for (uint32_t i = 0; i < log->n_ranges; i++) RS_TRY(add_range(m, &log->ranges[i], first_proc, err));
     for (uint32_t i = 0; i < log->n_rows; i++) RS_TRY(add_row(m, log, &log->rows[i], first_proc, err));
+    for (uint32_t i = 0; i < log->n_metrics; i++) RS_TRY(add_metric(m, &log->metrics[i], first_proc, err));
     RS_TRY(nvprof_trace_add(places, m, log, first_proc, err));
     return add_notes(m, file->path, log, err);
 }

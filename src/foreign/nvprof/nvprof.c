@@ -1,5 +1,6 @@
 #include "foreign/nvprof/nvprof.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/room.h"
 #include "foreign/formats.h"
 #include "foreign/lines.h"
+#include "foreign/nvprof/metrics.h"
 
 /* ---- tables ----
  * The tables that nvprof prints: header, row of units (CSV) and the cells of a row, for text and CSV alike.
@@ -221,7 +223,8 @@ enum nvprof_part {
     NVPROF_PART_NONE,
     NVPROF_PART_RESULT,
     NVPROF_PART_NVTX,
-    NVPROF_PART_UNKNOWN, /* metrics, unified memory, ...: not read */
+    NVPROF_PART_METRICS,
+    NVPROF_PART_UNKNOWN, /* unified memory, ...: not read */
 };
 
 struct nvprof_reader {
@@ -229,6 +232,7 @@ struct nvprof_reader {
     const char *path;
     struct rs_lines lines;
     struct nvprof_table table;
+    struct rs_metric_reader metrics;
     struct rs_map by_pid; /* pid -> index + 1 */
     enum nvprof_part part;
     uint32_t process; /* whose part it is */
@@ -523,6 +527,11 @@ static enum rs_status tool_line(struct nvprof_reader *r, uint64_t pid, struct rs
         r->warning = p->n_notes < NVPROF_MOST_NOTES ? p->n_notes : RS_NVPROF_NONE;
         return rs_nvprof_note(r, RS_NVPROF_WARNING, process, f, err);
     }
+    if (begins(f, "Metric result:") || begins(f, "Event result:")) {
+        r->metrics = (struct rs_metric_reader){0};
+        begin_part(r, NVPROF_PART_METRICS, process);
+        return RS_OK;
+    }
     if (f.n > 7 && !memcmp(f.text + f.n - 7, "result:", 7)) begin_part(r, NVPROF_PART_UNKNOWN, process);
     return rs_nvprof_note(r, RS_NVPROF_TOOL, process, f, err);
 }
@@ -544,6 +553,36 @@ static bool tool_prefix(const char *text, size_t n, uint64_t *pid, struct rs_sli
     }
     *rest = rs_slice_trim((struct rs_slice){text + i, n - i});
     return true;
+}
+
+/* A row of a table of metrics. */
+static void add_metric(struct nvprof_reader *r, const struct rs_metric_line *row, uint32_t process)
+{
+    struct rs_nvprof_metric m = {.process = process, .min = NAN, .max = NAN, .mean = NAN};
+    struct rs_slice unit = {"", 0}, other;
+    nvprof_keep(r, row->cells[RS_MC_OF], false, &m.of);
+    nvprof_keep(r, row->cells[RS_MC_NAME], false, &m.name);
+    if (!rs_metric_value(row->cells[RS_MC_MIN], &m.min, &other)) m.min = NAN;
+    if (!rs_metric_value(row->cells[RS_MC_MAX], &m.max, &other)) m.max = NAN;
+    if (!rs_metric_value(row->cells[RS_MC_MEAN], &m.mean, &unit)) m.mean = NAN;
+    nvprof_keep(r, unit, false, &m.unit);
+    if (!rs_slice_u64(row->cells[RS_MC_CALLS], &m.calls)) m.calls = 0;
+    RS_ROOM(r->p->metrics, r->p->n_metrics, r->p->metrics_cap);
+    r->p->metrics[r->p->n_metrics++] = m;
+}
+
+/* Whether the line is of a table of metrics. */
+static bool take_metric(struct nvprof_reader *r, struct rs_slice f)
+{
+    struct rs_metric_line row;
+    bool own_part = r->part == NVPROF_PART_METRICS;
+    enum rs_metric_taken taken = own_part ? rs_metric_nvprof(&r->metrics, f, &row) : RS_METRIC_NOT;
+    if (taken == RS_METRIC_NOT && r->part != NVPROF_PART_UNKNOWN) {
+        taken = rs_metric_drawn(&r->metrics, f, &row);
+        own_part = false;
+    }
+    if (taken == RS_METRIC_ROW) add_metric(r, &row, own_part ? r->process : RS_NVPROF_NONE);
+    return taken != RS_METRIC_NOT;
 }
 
 /* A line that belongs to no table. */
@@ -570,6 +609,7 @@ static enum rs_status other_line(struct nvprof_reader *r, struct rs_slice f, str
         r->warning = RS_NVPROF_NONE;
         return RS_OK;
     }
+    if (take_metric(r, f)) return RS_OK;
     if (r->part == NVPROF_PART_UNKNOWN) {
         r->p->lines_not_read++;
         return RS_OK;
@@ -587,7 +627,7 @@ static enum rs_status take_line(struct nvprof_reader *r, struct rs_err *err)
         r->warning = RS_NVPROF_NONE;
         return tool_line(r, pid, rest, err);
     }
-    if (r->part != NVPROF_PART_UNKNOWN && nvprof_header(&r->table, text, n)) {
+    if (r->part != NVPROF_PART_UNKNOWN && r->part != NVPROF_PART_METRICS && nvprof_header(&r->table, text, n)) {
         if (r->part == NVPROF_PART_NONE) begin_part(r, NVPROF_PART_RESULT, r->process);
         nvprof_header(&r->table, text, n); /* the part's beginning dropped it */
         own(r);
@@ -654,6 +694,7 @@ void rs_nvprof_free(struct rs_nvprof *p)
     free(p->ranges);
     free(p->traces);
     free(p->notes);
+    free(p->metrics);
     rs_arena_free(&p->texts);
     rs_map_free(&p->known);
     *p = (struct rs_nvprof){0};
@@ -671,7 +712,8 @@ bool rs_nvprof_is(const char *path, const char *head, size_t n)
     while (!found && rs_lines_next(&l)) {
         if (tool_prefix(l.text, l.n, &pid, &rest))
             found = begins(rest, "NVPROF is profiling process") || begins(rest, "Profiling result:") ||
-                    begins(rest, "Profiling application: ") || begins(rest, "NVTX result:");
+                    begins(rest, "Profiling application: ") || begins(rest, "NVTX result:") ||
+                    begins(rest, "Metric result:") || begins(rest, "Event result:");
         else
             found = nvprof_header(&table, l.text, l.n);
     }

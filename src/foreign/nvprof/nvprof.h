@@ -68,6 +68,15 @@ struct rs_nvprof_trace {
     uint64_t offset;
 };
 
+/* A row of a table of metrics: nvprof's own (--metrics, --events), or one that a program printed. */
+struct rs_nvprof_metric {
+    uint32_t process; /* RS_NVPROF_NONE: printed by a program; which is unknown */
+    const char *of; /* the kernel, or the line above the table */
+    const char *name, *unit; /* unit: "" = none */
+    double min, max, mean; /* NAN: no number */
+    uint64_t calls; /* 0 = unknown */
+};
+
 enum rs_nvprof_note_kind {
     RS_NVPROF_OUTPUT, /* a line that a program printed, or one that fits no table */
     RS_NVPROF_WARNING, /* of nvprof, errors included */
@@ -88,12 +97,13 @@ struct rs_nvprof {
     struct rs_nvprof_range *ranges;
     struct rs_nvprof_trace *traces; /* in the order of the file */
     struct rs_nvprof_note *notes;
-    uint32_t n_processes, n_rows, n_ranges, n_traces, n_notes;
+    struct rs_nvprof_metric *metrics;
+    uint32_t n_processes, n_rows, n_ranges, n_traces, n_notes, n_metrics;
     uint64_t notes_left_out; /* beyond the first thousands */
-    uint64_t lines_not_read; /* of parts that are not known (metrics, unified memory); a note names each part */
+    uint64_t lines_not_read; /* of parts that are not known (unified memory); a note names each part */
     struct rs_err damage; /* code RS_OK: none; else path, byte and reason of the first */
     /* the reader's own: */
-    uint32_t processes_cap, rows_cap, ranges_cap, traces_cap, notes_cap;
+    uint32_t processes_cap, rows_cap, ranges_cap, traces_cap, notes_cap, metrics_cap;
     struct rs_arena texts;
     struct rs_map known; /* hash of a text -> its place: names repeat */
 };

@@ -21,6 +21,7 @@ enum stage_event_kind {
     STAGE_BEGIN,
     STAGE_END,
     STAGE_MARK, /* lasts until the next mark of its chunk */
+    STAGE_STAMP, /* a time stamp with a known meaning; `name` is the stamp */
 };
 
 struct stage_event {
@@ -85,6 +86,21 @@ static int rows_in_order(const void *a, const void *b)
     return 0;
 }
 
+/* ---- time stamps with a known meaning ---- */
+
+enum stamp { T_A0, T_A1, T_SEND, T_RECV, T_DECODE, T_B0, T_B1, T_EMIT, STAMPS };
+
+static const char *const stamp_names[STAMPS] = {"tA0", "tA1", "tSend", "tRecv", "tDecode", "tB0", "tB1", "tEmit"};
+
+/* The stages between them, in the order in which a chunk passes through them. */
+static const struct {
+    const char *name;
+    enum stamp from, to;
+} stamp_stages[] = {{"A", T_A0, T_A1},           {"send", T_A1, T_SEND},
+                    {"receive", T_SEND, T_RECV}, {"decode", T_RECV, T_DECODE},
+                    {"B", T_B0, T_B1},           {"emit", T_B1, T_EMIT}};
+enum { STAMP_STAGES = sizeof stamp_stages / sizeof *stamp_stages };
+
 static void pairs_complain(struct rs_stage_file *f, const struct stage_event *e, const char *what)
 {
     if (!f->bad++) snprintf(f->why, sizeof f->why, "line %" PRIu64 ": %s", e->line, what);
@@ -118,6 +134,77 @@ static uint32_t close_marks(struct stage_event *rows, uint32_t n)
     return kept;
 }
 
+/* By rank, chunk and stamp. */
+static int stamps_in_order(const void *a, const void *b)
+{
+    const struct stage_event *x = a, *y = b;
+    BY(rank);
+    BY(chunk);
+    BY(name);
+    BY(at);
+    BY(line);
+    return 0;
+}
+
+/* Without a number the i-th stamp of its kind on its rank is of chunk i. */
+static void number_stamps(struct stage_event *rows, uint32_t n)
+{
+    int32_t rank = -1;
+    int64_t next[STAMPS] = {0};
+    for (uint32_t i = 0; i < n; i++) { /* of one rank they are in the order of their lines or times */
+        if (!i || rows[i].rank != rank) memset(next, 0, sizeof next);
+        rank = rows[i].rank;
+        if (rows[i].chunk < 0) rows[i].chunk = next[rows[i].name]++;
+    }
+}
+
+/* The stamps of one chunk on one rank, by stamp, become the stages between them. */
+static void close_stamps(struct rs_stage_file *f, const struct stage_event *rows, uint32_t n)
+{
+    const struct stage_event *of[STAMPS] = {NULL};
+    bool used[STAMPS] = {false};
+    for (uint32_t i = 0; i < n; i++) {
+        if (of[rows[i].name]) pairs_complain(f, &rows[i], "this time stamp of its chunk and rank was there before");
+        if (!of[rows[i].name]) of[rows[i].name] = &rows[i];
+    }
+    for (uint32_t s = 0; s < STAMP_STAGES; s++) {
+        const struct stage_event *from = of[stamp_stages[s].from], *to = of[stamp_stages[s].to];
+        if (!from || !to) continue;
+        used[stamp_stages[s].from] = used[stamp_stages[s].to] = true;
+        if (to->at < from->at) {
+            pairs_complain(f, to, "it ends before it begins");
+            continue;
+        }
+        struct stage_event e = *from;
+        e.name = f->stamp_stage + s;
+        add_row(f, &e, to->at);
+    }
+    for (int i = 0; i < STAMPS; i++)
+        if (of[i] && !used[i]) pairs_complain(f, of[i], "this time stamp is neither the begin nor the end of a stage");
+}
+
+/* Takes the stamps out of the events. */
+static uint32_t take_stamps(struct rs_stage_file *f, struct stage_event *rows, uint32_t n)
+{
+    uint32_t kept = 0, stamps = 0;
+    struct stage_event *list = rs_alloc(((size_t)n + 1) * sizeof *list);
+    for (uint32_t i = 0; i < n; i++) {
+        if (rows[i].kind == STAGE_STAMP)
+            list[stamps++] = rows[i];
+        else
+            rows[kept++] = rows[i];
+    }
+    if (stamps) qsort(list, stamps, sizeof *list, stamps_in_order);
+    number_stamps(list, stamps);
+    if (stamps) qsort(list, stamps, sizeof *list, stamps_in_order);
+    for (uint32_t i = 0, end; i < stamps; i = end) {
+        for (end = i; end < stamps && list[end].rank == list[i].rank && list[end].chunk == list[i].chunk;) end++;
+        close_stamps(f, list + i, end - i);
+    }
+    free(list);
+    return kept;
+}
+
 /* Without a number the i-th of its name on its rank is chunk i. */
 static void number(struct rs_stage_file *f)
 {
@@ -147,7 +234,7 @@ static void drop_names(struct rs_stage_file *f)
 static void stage_events_pair(struct stage_events *s, struct rs_stage_file *f)
 {
     struct stage_event *rows = s->rows;
-    uint32_t n = close_marks(rows, s->n), open = UINT32_MAX;
+    uint32_t n = close_marks(rows, take_stamps(f, rows, s->n)), open = UINT32_MAX;
     if (n) qsort(rows, n, sizeof *rows, by_stage);
     for (uint32_t i = 0; i < n; i++) {
         const struct stage_event *e = &rows[i];
@@ -175,7 +262,7 @@ static void stage_events_pair(struct stage_events *s, struct rs_stage_file *f)
 
 enum { MOST_COLUMNS = 64, MOST_NAMES = 256, LONGEST_NAME = 200 };
 
-enum column { NOTHING, RANK, CHUNK, NAME, EVENT, TIME, START, END, COLUMNS };
+enum column { NOTHING, RANK, CHUNK, NAME, EVENT, TIME, START, END, STAMP, COLUMNS = STAMP + STAMPS };
 
 /* The fields of a line, by column. */
 struct line {
@@ -229,6 +316,8 @@ static enum column column_of(struct rs_slice f, unsigned *digits)
     size_t n = take_unit(f.text, f.n, digits);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (is_word(f.text, n, words[i].word)) return words[i].column;
+    for (unsigned i = 0; i < STAMPS; i++)
+        if (is_word(f.text, n, stamp_names[i])) return (enum column)(STAMP + i);
     return NOTHING;
 }
 
@@ -305,6 +394,40 @@ static bool take_number(struct reading *r, struct rs_slice f, const char *what, 
     return false;
 }
 
+/* The stages of time stamps become names when the first one comes. */
+static void name_stamps(struct rs_stage_file *f)
+{
+    if (f->has_stamps) return;
+    f->has_stamps = true;
+    f->stamp_stage = f->nnames;
+    for (uint32_t i = 0; i < STAMP_STAGES; i++) {
+        RS_ROOM(f->names, f->nnames, f->cap_names);
+        f->names[f->nnames++] = stamp_stages[i].name;
+    }
+}
+
+static void add_stamp(struct reading *r, struct stage_event e, enum stamp stamp, int64_t at)
+{
+    name_stamps(r->f);
+    e.kind = STAGE_STAMP;
+    e.name = stamp;
+    e.at = at;
+    stage_events_add(&r->events, &e);
+}
+
+/* Time stamps in columns of their own. False: there are none. */
+static bool take_stamp_columns(struct reading *r, const struct line *l, const struct stage_event *e)
+{
+    bool any = false;
+    for (unsigned i = 0; i < STAMPS; i++) {
+        int64_t at;
+        if (!l->has[STAMP + i]) continue;
+        any = true;
+        if (take_time(r, l, (enum column)(STAMP + i), stamp_names[i], &at)) add_stamp(r, *e, (enum stamp)i, at);
+    }
+    return any;
+}
+
 /* The number of a name: few are different. */
 static void name_of(struct rs_stage_file *f, struct rs_slice name, uint32_t *index)
 {
@@ -329,6 +452,12 @@ static void take_line(struct reading *r, const struct line *l)
         e.rank = (int32_t)rank;
     }
     if (l->has[CHUNK] && !take_number(r, l->fields[CHUNK], "chunk", INT64_MAX / 2, &e.chunk)) return;
+    if (take_stamp_columns(r, l, &e)) return;
+    for (unsigned i = 0; i < STAMPS && l->has[TIME] && !l->has[EVENT]; i++) {
+        if (!is_word(name.text, name.n, stamp_names[i])) continue;
+        if (take_time(r, l, TIME, "time", &e.at)) add_stamp(r, e, (enum stamp)i, e.at);
+        return;
+    }
     if (l->has[START]) {
         e.kind = STAGE_SPAN;
         if (!take_time(r, l, START, "start", &e.at) || !take_time(r, l, END, "end", &e.until)) return;
@@ -356,11 +485,13 @@ static enum rs_status take_heading(struct reading *r, const struct rs_slice *fie
         has[r->columns[i]] = true;
     }
     r->ncolumns = n;
-    if (has[NAME] && (has[TIME] || (has[START] && has[END]))) return RS_OK;
+    bool stamps = false;
+    for (int i = STAMP; i < COLUMNS; i++) stamps |= has[i];
+    if (stamps || (has[NAME] && (has[TIME] || (has[START] && has[END])))) return RS_OK;
     return rs_fail(err, RS_BAD_INPUT,
                    "%s: line %" PRIu64
                    ": no heading with the columns rank, chunk, name and start_ns, end_ns (or event, "
-                   "time_ns)",
+                   "time_ns; or time stamps tA0, tA1, ...)",
                    path, r->number);
 }
 

@@ -21,7 +21,8 @@ export function duration(ns: number): string {
 
 /** "112 ms", "1.1 ms": two digits that count, where there is little room. */
 export function shortDuration(ns: number): string {
-    return duration(ns)
+    const digits = Math.floor(Math.log10(Math.max(1, ns))) % 3 === 2 ? 3 : 2;
+    return duration(Number(ns.toPrecision(digits)))
         .replace(/(\d\d)\.\d+ /, "$1 ")
         .replace(/(\.\d)\d+ /, "$1 ");
 }
