@@ -47,8 +47,19 @@ static enum rs_status read_whole(struct rs_file_map *map, int fd, const struct s
         }
     }
     map->data = data;
-    map->size = size;
+    map->size = map->stored = size;
     return RS_OK;
+}
+
+/* Where the file system knows holes; the position in the file changes. */
+static void find_hole(struct rs_file_map *map, int fd, const struct stat *st)
+{
+    map->stored = (size_t)st->st_blocks * 512 < map->size ? (size_t)st->st_blocks * 512 : map->size;
+    if (map->stored == map->size) return;
+    off_t hole = lseek(fd, 0, SEEK_HOLE), data = hole < 0 ? -1 : lseek(fd, hole, SEEK_DATA);
+    if (hole < 0 || (size_t)hole >= map->size) return;
+    map->hole = (size_t)hole;
+    map->data_again = data < 0 || (size_t)data > map->size ? map->size : (size_t)data;
 }
 
 /* `streams`: accept pipes too. */
@@ -64,6 +75,7 @@ static enum rs_status map_fd(struct rs_file_map *map, int fd, const char *path, 
     if (S_ISREG(st.st_mode) && st.st_size > 0) data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) return read_whole(map, fd, &st, path, err);
     *map = (struct rs_file_map){.data = data, .size = (size_t)st.st_size, .mapped = true};
+    find_hole(map, fd, &st);
     map->guard = rs_guard_take(data, map->size, &st, path);
     return RS_OK;
 }

@@ -19,6 +19,8 @@ struct rs_guard;
 struct rs_file_map {
     const uint8_t *data; /* never NULL after success, also for an empty file */
     size_t size;
+    size_t stored; /* bytes that it takes on disk: less than `size` if it has holes */
+    size_t hole, data_again; /* its first hole, where nothing was ever written: all zeros; equal: none */
     bool mapped; /* else allocated */
     struct rs_guard *guard; /* if mapped */
 };

@@ -276,7 +276,7 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
                        const struct rs_run_row *runs, size_t nruns)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < in->n; i++) bytes += in->sources[i].recording->file.size;
+    for (size_t i = 0; i < in->n; i++) bytes += in->sources[i].recording->file.stored;
     rs_screen_print("%zu process%s on %zu host%s, %" PRIu32 " rank%s", in->n, in->n == 1 ? "" : "es", o->hosts,
                     plural(o->hosts), who->nranks, plural(who->nranks));
     if (who->world > 0 && (uint32_t)who->world > who->nranks) rs_screen_print(" of %" PRId32, who->world);

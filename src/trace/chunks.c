@@ -92,7 +92,8 @@ void rs_chunks_find(struct rs_recording *r, uint64_t at, uint64_t end, struct rs
         uint64_t bad = at;
         for (bool whole = false; !whole && at < end;) {
             at += step(r, holes, checked);
-            while (at < end && !may_begin(r, at, end)) at += 8;
+            while (at < end && !may_begin(r, at, end))
+                at = r->file.hole < at && at < r->file.data_again ? r->file.data_again : at + 8;
             whole = at < end && chunk_at(r, at, end, &segment, &why, &checked);
         }
         add_hole(holes, bad, at < end ? at : end, first_why);

@@ -81,6 +81,12 @@ saying "processes did not close their recordings, and their buffers were not fou
 cp "$(find hung -name '*.rsc' | head -n 1)" half/x.live.new
 [ "$("$RINGSCOPE" info --json half 2>err | jq '.inputs | length')" = "$(find half -name '*.rsc' | wc -l)" ] || say "half: a .live.new is read"
 
+# A ring that was not filled is sparse: what is on disk counts, and holes are not searched for chunks.
+RINGSCOPE_LIMIT=1Gi RINGSCOPE_KEEP=last "$RINGSCOPE" sim -n 2 --steps 2 --speed 4 -o ring >/dev/null || say "sim failed"
+if [ "$(stat -c '%b %s' ring/*.rsc | awk '$1 * 512 < $2 { n++ } END { print n + 0 }')" = 2 ]; then
+    "$RINGSCOPE" info ring | grep -q '[0-9] KiB on disk' || say "ring: $("$RINGSCOPE" info ring | sed -n 2p)"
+fi
+
 # A control file of an earlier job does not silence this one.
 mkdir later && echo events=off >later/control
 "$RINGSCOPE" sim --steps 2 --speed 4 -o later >/dev/null || say "sim failed"
