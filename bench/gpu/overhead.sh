@@ -197,14 +197,14 @@ kib=$(du -sk "$tmp/recordings" 2>/dev/null | cut -f1)
 if ringscope_runs; then
     for folder in "$tmp"/recordings/*.ours*; do
         [ -d "$folder" ] || continue
-        name=${folder##*/}
-        ranks=${name#*.}
+        recording=${folder##*/}
+        ranks=${recording#*.}
         ranks=${ranks%%.*}
         checked=$((checked + 1))
         if [ "$here" = 1 ]; then ranks=1; fi # processes
         if ! text=$(check_recording "$folder" "$ranks"); then
             lost=$((lost + 1))
-            if [ "$lost" -le 3 ]; then echo "overhead: recording $name is not whole:"; echo "$text"; fi
+            if [ "$lost" -le 3 ]; then echo "overhead: recording $recording is not whole:"; echo "$text"; fi
         fi
         if [ "$SECONDS" -gt $((limit + 20)) ]; then break; fi
     done

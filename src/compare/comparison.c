@@ -317,16 +317,27 @@ static bool steps_are_divided(const struct rs_comparison *c)
     return false;
 }
 
+static bool is_nccl(const char *setting)
+{
+    return begins(setting, "NCCL_") || begins(setting, "nccl.");
+}
+
 /* Whether a setting may change what a row measures. */
-static bool may_explain(const struct rs_comparison *c, const char *setting, const struct rs_compared *row)
+static bool may_explain(const char *setting, const struct rs_compared *row)
 {
     const char *of = strstr(setting, " of ");
     bool transfer = row->measure == RS_M_TRANSFER, gpu = row->measure == RS_M_COMPUTE || row->measure == RS_M_KERNEL;
     if (is_choice(setting)) return transfer && of && !strcmp(of + 4, row->of);
-    if (begins(setting, "NCCL_") || begins(setting, "nccl."))
-        return transfer || (row->measure == RS_M_STEP_P50 && !steps_are_divided(c));
+    if (is_nccl(setting)) return transfer;
     if (begins(setting, "TORCH_NCCL_")) return row->measure == RS_M_WAIT;
     return (begins(setting, "CUDA_") || begins(setting, "TORCH_")) && gpu;
+}
+
+static void explain_row(struct rs_strbuf *s, const struct rs_compared *row)
+{
+    rs_compared_name(s, row);
+    rs_strbuf_putc(s, ' ');
+    rs_compared_say_change(s, row->change);
 }
 
 static char *explained_by(const struct rs_comparison *c, const char *setting)
@@ -334,14 +345,19 @@ static char *explained_by(const struct rs_comparison *c, const char *setting)
     enum { MOST = 2 };
     struct rs_strbuf s = {0};
     uint32_t n = 0;
+    bool transfers = false;
     for (uint32_t i = 0; i < c->nrows; i++) {
         const struct rs_compared *row = &c->rows[i];
-        if (row->verdict <= RS_NO_DIFFERENCE || !may_explain(c, setting, row)) continue;
+        transfers |= row->verdict > RS_NO_DIFFERENCE && row->measure == RS_M_TRANSFER;
+        if (row->verdict <= RS_NO_DIFFERENCE || !may_explain(setting, row)) continue;
         if (n++ >= MOST) continue;
         if (n > 1) rs_strbuf_puts(&s, "; ");
-        rs_compared_name(&s, row);
-        rs_strbuf_putc(&s, ' ');
-        rs_compared_say_change(&s, row->change);
+        explain_row(&s, row);
+    }
+    const struct rs_compared *step = c->first == RS_NONE ? NULL : &c->rows[c->first];
+    if (!transfers && is_nccl(setting) && step && step->verdict > RS_NO_DIFFERENCE && !steps_are_divided(c)) {
+        n++;
+        explain_row(&s, step);
     }
     if (n > MOST) rs_strbuf_printf(&s, "; and %" PRIu32 " more", n - MOST);
     char *text = NULL;
@@ -553,6 +569,7 @@ void rs_comparison_init(struct rs_comparison *c, struct rs_side a, struct rs_sid
     find_settings(c);
     find_findings(c);
     rs_causes_find(c);
+    say_unlike(c);
     say_first(c);
     for (uint32_t i = 0; i < c->ncauses; i++) {
         struct rs_strbuf s = {0};
@@ -562,7 +579,6 @@ void rs_comparison_init(struct rs_comparison *c, struct rs_side a, struct rs_sid
     say_undivided(c);
     say_findings(c, RS_FINDING_CAME);
     say_findings(c, RS_FINDING_WENT);
-    say_unlike(c);
     say_few(c);
 }
 

@@ -568,6 +568,7 @@ void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
     const struct rs_graph *g = &of->whatif->graph;
     struct work w = {.out = f, .of = of, .m = of->view->model};
     f->run_ns = of->whatif->makespan_ns;
+    f->steps_ns = of->whatif->steps_ns;
     f->measured = of->whatif->measured;
     f->operations = of->whatif->all;
     f->refused = of->whatif->refused;
@@ -613,7 +614,7 @@ void rs_findings_free(struct rs_findings *f)
 
 static void say_share(struct rs_strbuf *s, const struct rs_findings *f, int64_t ns)
 {
-    rs_words_share(s, f->run_ns > 0 ? 100 * (double)ns / (double)f->run_ns : 0);
+    rs_words_share(s, f->steps_ns > 0 ? 100 * (double)ns / (double)f->steps_ns : 0);
     if (f->operations > f->measured)
         rs_strbuf_printf(s, ", extrapolated from %" PRIu64 " of %" PRIu64 " operations", f->measured, f->operations);
 }

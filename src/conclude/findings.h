@@ -57,7 +57,9 @@ struct rs_findings {
     struct rs_finding *rows; /* in the order of the conclusion */
     uint32_t n, cap;
     const char *refused; /* why nothing could be replayed; NULL: it could. Of the whatif */
-    int64_t run_ns; /* that shares are of: from the first step that is looked at */
+    int64_t
+        run_ns; /* from the first step that is looked at to the end: what is too little to be named is a share of it */
+    int64_t steps_ns; /* that the shares in sentences are of, as those of `whatif` */
     uint64_t measured, operations; /* of the whatif: in windows of detail, and in all; equal without windows */
     uint32_t steps, compared; /* steps, and ranks that have equals in enough of them */
     bool *is_compared; /* by rank_id; NULL: `compared` is 0 */

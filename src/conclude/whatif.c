@@ -463,7 +463,7 @@ static double sampling_error(const struct rs_whatif *w)
         }
     }
     for (uint32_t i = 0; i <= n; i++) {
-        if (!rows[i].ops) continue;
+        if (rows[i].ops <= 0) continue;
         int64_t now = rs_time_minus(rows[i].recorded, rows[i].replayed);
         rows[i].saving = (double)rs_time_minus(now, shift);
         shift = now;
@@ -472,7 +472,7 @@ static double sampling_error(const struct rs_whatif *w)
         used++;
     }
     for (uint32_t i = 0; i <= n; i++) {
-        double e = rows[i].ops ? rows[i].saving - saving / ops * rows[i].ops : 0;
+        double e = rows[i].ops > 0 ? rows[i].saving - saving / ops * rows[i].ops : 0;
         squares += e * e;
     }
     free(from);

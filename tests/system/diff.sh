@@ -27,7 +27,7 @@ diff_ old gpu --json >folders
 is "a folder of runs" "$(jq -c . folders)" "$(jq -c . lists)"
 mkdir one
 for i in 0 1 2; do
-    for file in old/run$i/*.rsc; do cp "$file" "one/$i.${file##*/}"; done
+    for file in "old/run$i"/*.rsc; do cp "$file" "one/$i.${file##*/}"; done
 done
 is "runs in one folder" "$(diff_ one gpu --json | jq -c '[(.a | length), ([.rows[].a] | length > 20)]')" '[3,true]'
 is "one of them" "$(diff_ one gpu/run0 --run 0 --json | jq -c '[.a, .b | length]')" '[1,1]'

@@ -28,7 +28,7 @@ while read -r kind waits words; do
         # The end of the run: of the seven others, all but the last cells are the one pending operation.
         n=$(grep '^rank' "$work/text" | grep -v "^rank $rank " | grep -c '░░░░░░░░░░░░░░░░░░░░')
         [ "$waits" = no ] && want=0 || want=7
-        [ "$n" -eq $want ] || fail "$kind: $n of the other ranks wait, not $want"
+        [ "$n" -eq "$want" ] || fail "$kind: $n of the other ranks wait, not $want"
         grep -q 'waits for the last rank' "$work/text" && fail "$kind: it waits for a last rank that never came"
     done
 done <<'END'

@@ -155,6 +155,7 @@ is "chain" "$(jq -s -c '.[0].pipeline.bubbles[2] | [.total_ns, (.causes | map([.
 exits 0 "$RINGSCOPE" overlap --json --stages "$work/starved.csv"
 is "no common clock" "$(jq -s -c '.[0].pipeline | [.bubbles[1].total_ns, .bubbles[1].causes, .bubbles[1].unknown_ns, .clock_error_ns, (.no_causes | test("--same-host"))]' "$work/out")" \
     '[54000000,[],54000000,null,true]'
+# shellcheck disable=SC2016 # for the shell that sed starts
 sed 's/^1,\([0-9]*\),B,\([0-9]*\),\([0-9]*\)/echo 1,\1,B,$((\2 - 8001 + (\2 == 8000))),$((\3 - 8000))/e' "$work/starved.csv" >"$work/before.csv"
 is "before its cause" "$("$RINGSCOPE" overlap --json --stages "$work/before.csv" --same-host | jq -s -r '.[0].pipeline.no_causes')" \
     "some chunks are at a stage before the previous one has begun: clocks or chunks differ"

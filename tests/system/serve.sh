@@ -241,22 +241,22 @@ if [ "$sql" = on ]; then
         curl -s -m 120 -o stopped -w '%{http_code}' --data-binary "$endless" "$base/sql?$query" >stopped.status &
         endless_pid=$!
         busy=
-        while [ -z "$busy" ] && kill -0 $endless_pid 2>/dev/null; do
+        while [ -z "$busy" ] && kill -0 "$endless_pid" 2>/dev/null; do
             [ "$(curl -s -m 120 -o body -w '%{http_code}' --data-binary 'SELECT 1' "$base/sql?$query")" = 503 ] && busy=yes
         done
         [ -z "$busy" ] || break
-        wait $endless_pid
+        wait "$endless_pid"
     done
     same "$busy: $(cat body)" "yes: another query is still running; try again when it has ended"
     get 206 -r 0-99 "$bundle"
-    kill -0 $endless_pid 2>/dev/null || echo "the machine was too slow to see the page served meanwhile"
-    wait $endless_pid
+    kill -0 "$endless_pid" 2>/dev/null || echo "the machine was too slow to see the page served meanwhile"
+    wait "$endless_pid"
     same "$(cat stopped.status): $(cat stopped)" "400: the query was stopped after 2 s"
     # A client that leaves does not block the next one for longer than that.
     curl -s -m 0.3 -o /dev/null --data-binary "$endless" "$base/sql?$query"
     until [ "$(curl -s -m 120 -o body -w '%{http_code}' --data-binary 'SELECT 5' "$base/sql?$query")" = 200 ]; do sleep 0.1; done
     same "$(cat body)" '{"5":5}'
-    same "$(ps -o stat= --ppid $server | grep -c Z)" 0
+    same "$(ps -o stat= --ppid "$server" | awk '/Z/ { n++ } END { print n + 0 }')" 0
 else
     get 404 "$base/sql?$query"
     get 405 --data-binary "SELECT 1" "$base/sql?$query"
@@ -374,7 +374,7 @@ if [ "$sql" = on ]; then
     until child=$(ps -o pid= --ppid $server) && [ -n "$child" ]; do sleep 0.02; done
 fi
 stop TERM
-[ -z "$query_pid" ] || ! kill -0 $child 2>/dev/null || fail "the query outlives the server"
+[ -z "$query_pid" ] || ! kill -0 "$child" 2>/dev/null || fail "the query outlives the server"
 wait $query_pid
 same "$ended $(grep -c Sanitizer said)" "0 0"
 [ $((${EPOCHREALTIME/./} - before)) -lt 20000000 ] || fail "took long to end"

@@ -71,7 +71,7 @@ is "mixed inputs" "$(sql "$data"/h200-overlay/* "SELECT DISTINCT tool FROM proce
     "flight-recorder kineto ringscope"
 is "the same process, once" "$(sql "$data"/h200-overlay/* "SELECT count(*) FROM processes WHERE same_as IS NULL")" 4
 for input in "$data"/*/; do
-    case $input in */h200-overlay/ | */h200-tp2pp2dp2/ | */ras-h200/ | */fuzz/) continue ;; esac
+    case $input in */h200-overlay/ | */h200-tp2pp2dp2/ | */ras-h200/ | */fuzz/ | */diff-h200/ | */stages/) continue ;; esac
     "$RINGSCOPE" sql "${input%/}" "SELECT count(*) FROM operations, meta" >/dev/null 2>"$work/err" || {
         echo "$input: $(tail -1 "$work/err")"
         bad=1

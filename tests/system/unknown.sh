@@ -103,7 +103,7 @@ status 0 critical kernels.json
 
 # ---- view, page and pictures ----
 never "view: the job ended well" 'not ended' view "$one"
-says "view: a hang" 'waits for the last rank.*not ended' view hung
+says "view: a hang" 'waits for another rank.*not ended' view hung
 rs view hung -o hung.svg
 grep -q 'all of it waiting: another rank did not arrive' hung.svg || { echo "a picture of a hang: nobody waits to the end"; bad=1; }
 

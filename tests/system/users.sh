@@ -69,14 +69,15 @@ is "export's status" $? 1
 is "export's output" "$(wc -c < "$dir/out")" 0
 has "export" "$(cat "$dir/err")" 'jsonl contains the callbacks of recordings'
 is "folders of several jobs" "$("$RINGSCOPE" hang "$data/flight/hang-real" 2>&1 | grep -c 'several of the folders in it have a file nccl_trace_rank_0')" 1
-has "dumps" "$("$RINGSCOPE" report "$data/flight/hang-real/size" 2>&1 >/dev/null)" '`ringscope hang` says why'
-hasnt "traces" "$("$RINGSCOPE" report "$data/kineto" 2>&1 >/dev/null)" '`ringscope hang`'
+has "dumps" "$("$RINGSCOPE" report "$data/flight/hang-real/size" 2>&1 >/dev/null)" 'ringscope hang. says why'
+hasnt "traces" "$("$RINGSCOPE" report "$data/kineto" 2>&1 >/dev/null)" 'ringscope hang'
 
 # A folder with folders in it: all of one run are read, of several the newest.
 "$RINGSCOPE" gen -n 8 --hosts 2 --steps 4 -o "$dir/gen" >/dev/null
 mkdir -p "$dir/job/nodeA" "$dir/job/nodeB"
 for f in "$dir"/gen/*.rsc; do case $f in *node00.*) cp "$f" "$dir/job/nodeA" ;; *) cp "$f" "$dir/job/nodeB" ;; esac; done
 is "both have some" "$(find "$dir/job" -name '*.rsc' -printf '%h\n' | sort | uniq -c | awk '{ print $1 }' | paste -sd,)" 4,4
+# shellcheck disable=SC2016 # a code block
 printf '# Notes\n\n```\n#       size         count      type   redop    root     time   algbw   busbw #wrong\n```\n' >"$dir/job/README.md"
 is "folders in a folder" "$("$RINGSCOPE" ops --json "$dir/job" 2>"$dir/err" | sort | md5sum)" "$("$RINGSCOPE" ops --json "$dir/gen" 2>/dev/null | sort | md5sum)"
 has "said" "$(cat "$dir/err")" "job: reading the 2 folders in it (8 recordings, 0 files of other tools)"
@@ -94,7 +95,7 @@ done
 
 # A column that another table has is not offered as the correction of itself.
 said=$("$RINGSCOPE" sql "$dir/gen" "SELECT name FROM events" 2>&1)
-if ! grep -q 'built without\|no `ringscope sql`' <<<"$said"; then
+if ! grep -q 'built without\|no .ringscope sql' <<<"$said"; then
     hasnt "sql" "$said" "did you mean 'name'?"
     has "sql" "$said" "'name' is a column of communicators"
     has "sql" "$("$RINGSCOPE" sql "$dir/gen" "SELECT strt_ns FROM operations" 2>&1)" "did you mean 'start_ns'?"
@@ -116,7 +117,7 @@ for c in report hang overlap critical ops clocks "export -o $dir/none.db" "view 
         has "$c ${each%%:*}" "$said" "${each#*:}"
     done
 done
-is "nothing is written" "$(ls "$dir" | grep -c none)" 0
+is "nothing is written" "$(find "$dir" -maxdepth 1 -name '*none*' | wc -l)" 0
 said=$("$RINGSCOPE" ops --func AllReduce --func Nothing "$dir/gen" 2>&1 >/dev/null)
 is "one of two matches" $? 0
 has "one of two matches" "$said" '--func Nothing matches nothing'

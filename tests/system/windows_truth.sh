@@ -21,6 +21,7 @@ inside() {
     "$RINGSCOPE" ops --json "$TMP/part" | jq -r '(.ranks | map(.enqueued_ns)) as $calls
         | ["op", ($calls | min), ($calls | max), (.complete and all(.ranks[]; .start_ns != null)), (.missing | length)] | @tsv'
 }
+# shellcheck disable=SC2016 # variables of jq
 count='
     $1 == "span" { from[n] = $2; to[n++] = $3; next }
     { missing += $5

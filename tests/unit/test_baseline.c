@@ -135,7 +135,8 @@ static void test_others(void **state)
     assert_int_equal(b.n, 1);
     assert_int_equal(b.runs[0].nfigures, 1);
     assert_int_equal(b.runs[0].figures[0].rank, -1);
-    assert_true(b.runs[0].figures[0].value == 12 && isnan(b.runs[0].figures[0].error) && !b.runs[0].figures[0].whole);
+    assert_true(b.runs[0].figures[0].value == 12 && isnan(b.runs[0].figures[0].error) &&
+                b.runs[0].figures[0].whole == 0);
     assert_int_equal(b.runs[0].nsettings, 1);
     assert_int_equal(b.runs[0].nfindings, 0);
     rs_baseline_free(&b);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "format/settings.h"
+#include "plugin/detail.h"
 #include "plugin/masks.h"
 
 /* None of these asks for shared memory. */
@@ -111,6 +112,8 @@ static int set_up(void **state)
     (void)state;
     if (!mkdtemp(dir)) return -1;
     snprintf(path, sizeof path, "%s/control", dir);
+    static const struct rs_config config; /* detail all the time */
+    rs_detail_start(&config);
     rs_control_look(dir, true);
     return 0;
 }
