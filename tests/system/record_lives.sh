@@ -50,10 +50,11 @@ same "$(seen end_exit state)" 1 "_exit: still running, as far as anybody knows"
 drive streams --count "$some" <&- >&-
 verify streams --lossless
 
-# exit() while threads go on calling.
+# exit() while threads go on calling. LeakSanitizer's search of their thread-local variables crashes in libraries that were
+# opened with dlopen (clang 14), and what running threads hold is no leak.
 for threads in 1 4 16; do
     for rate in 100000 0; do
-        drive running RINGSCOPE_MEMORY=16M TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 -- --threads "$threads" --rate "$rate" --seconds 0.3 --end running
+        drive running RINGSCOPE_MEMORY=16M ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" TSAN_OPTIONS=halt_on_error=1:report_thread_leaks=0 -- --threads "$threads" --rate "$rate" --seconds 0.3 --end running
         verify running --killed
     done
 done

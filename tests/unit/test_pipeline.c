@@ -29,6 +29,7 @@ static struct rs_pipeline find(uint32_t nstages, uint32_t warmup)
 {
     struct rs_pipeline p;
     rs_pipeline_find(&p, times, ntimes, &(struct rs_pipeline_options){.nstages = nstages, .warmup = warmup});
+    rs_pipeline_free(&p); /* its numbers stay */
     return p;
 }
 
